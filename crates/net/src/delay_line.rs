@@ -79,6 +79,14 @@ impl<T> DelayLine<T> {
         self.not_before_ns = self.items.back().map_or(0, |&(due_ns, _)| due_ns);
     }
 
+    /// The delay of what enters from `now_ns` on, whatever steps were due before.
+    pub fn change_delay(&mut self, now_ns: u64, delay_ns: u64) {
+        while self.next_step_ns <= now_ns {
+            self.step();
+        }
+        self.set_delay(delay_ns);
+    }
+
     /// The next delay holds for what enters from now on.
     #[cold]
     fn step(&mut self) {

@@ -9,7 +9,7 @@
 //!
 //! - [`Packet`]: what travels. Sizes are wire bytes. [`Ecn`]: what it says of congestion.
 //! - [`Network`]: links, delay lines and routes over them, and the order of their events. [`Outlook`]:
-//!   when it delivers next at the earliest.
+//!   when it delivers next at the earliest. [`NetworkChange`]: what may change meanwhile.
 //! - [`Link`]: impairments, a queue, a [`Transmitter`] or another [`medium`], propagation.
 //! - [`Queue`]: the contract of a queue discipline; [`QueueDiscipline`] is one that runs, of those that
 //!   [`queue`] lists, and [`QueueConfig`] its settings; [`declaration`]: how it declares these.
@@ -50,7 +50,7 @@ pub use impair::{Fate, Impair, Impairment, ImpairmentConfig, Order, Place, Polic
 pub use link::{Departure, Link};
 pub use medium::{MediumConfig, MediumSite, RateChange, Transmitter};
 pub use meter::{FlowMeter, LinkMeter, Meter};
-pub use network::{Event, Exit, Hop, Network, Outlook, SourceId};
+pub use network::{Event, Exit, Hop, Network, NetworkChange, Outlook, SourceId};
 pub use observer::Observer;
 pub use packet::{
     DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, Packet, PureAck,

@@ -9,7 +9,8 @@ use self::port::LinkPort;
 use crate::impair::pass;
 use crate::medium::{Account, Carry, Channel, Medium};
 use crate::{
-    Effect, Effects, Header, Impairment, Observer, Packet, Queue, QueueDiscipline, Transmitter,
+    Effect, Effects, Header, Impairment, Observer, Packet, Queue, QueueDiscipline, RandomLoss,
+    Transmitter,
 };
 
 /// A link. Packets pass the impairments before its queue, join it, are serialised at its rate or carried
@@ -103,6 +104,31 @@ impl<H: Header> Link<H> {
     /// Observers are not told: a meter's capacity while busy is wrong from then on.
     pub fn set_rate(&mut self, link_rate_bps: u64) {
         self.transmitter.set_rate(link_rate_bps);
+    }
+
+    /// The same at `now_ns`, and observers are told.
+    pub(crate) fn change_rate<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        link_rate_bps: u64,
+        observer: &mut O,
+    ) {
+        self.change(index, now_ns, observer);
+        observer.rate_changes(now_ns, index, self, link_rate_bps);
+        self.transmitter.set_rate(link_rate_bps);
+    }
+
+    /// From now on `loss_ppb` of 10⁹ packets are lost at random before anything else happens to them; `seed` is of
+    /// the random numbers, if none were before.
+    pub(crate) fn set_random_loss(&mut self, loss_ppb: u32, seed: u64) {
+        if let Some(Impairment::random_loss(loss)) = self.before.first_mut() {
+            loss.set_loss(loss_ppb);
+        } else if loss_ppb > 0 {
+            self.before
+                .insert(0, RandomLoss::new(loss_ppb, seed).into());
+            self.is_direct = false;
+        }
     }
 
     /// Packets are carried by `medium` instead of the transmitter, whose rate stays the link's nominal one.

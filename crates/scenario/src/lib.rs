@@ -6,6 +6,7 @@
 //! | `program` | programs of the user in a group's hosts |
 //! | `tcp` | what TCP did otherwise in earlier releases of Linux |
 //! | `routes`, `topology` | whether routes lead over the links; where packets go, and how long it takes |
+//! | `change` | changes of the path while a run goes on |
 //! | `description` | the same in a line |
 //! | `address_plan` | addresses of its hosts |
 //! | `random` | a seed per element |
@@ -14,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod address_plan;
+mod change;
 mod control;
 mod description;
 mod ecn;
@@ -28,6 +30,7 @@ mod scenario;
 pub mod tcp;
 mod topology;
 
+pub use change::{Change, ChangingPath};
 pub use control::Control;
 pub use ecn::GroupEcn;
 pub use group::{CongestionControl, Group, ReceiverKind, RttStep};

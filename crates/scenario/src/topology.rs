@@ -92,6 +92,14 @@ impl Topology {
         }
     }
 
+    /// The groups' paths, each once and in the order in which a network makes their delay lines.
+    pub(crate) fn distinct_paths(&self) -> Vec<&Path> {
+        let mut paths: Vec<&Path> = self.paths.iter().collect();
+        paths.sort_unstable();
+        paths.dedup();
+        paths
+    }
+
     /// Propagation delays of all links that a group's packets cross, there and back, ns.
     pub(crate) fn delay_of_links_ns(scenario: &Scenario, group: &Group) -> u64 {
         let delays = Delays::of(scenario, group);
@@ -151,9 +159,7 @@ impl Scenario {
     /// back first, so that the order of the groups does not decide whose packet goes first.
     pub fn network<H: Header>(&self, start_ns: u64) -> Network<H> {
         let topology = Topology::new(self);
-        let mut paths: Vec<&Path> = topology.paths.iter().collect();
-        paths.sort_unstable();
-        paths.dedup();
+        let paths = topology.distinct_paths();
         let mut lines = Vec::new();
         let routes_of_paths: Vec<[Vec<Hop>; 2]> = paths
             .iter()
@@ -206,6 +212,16 @@ impl Scenario {
 }
 
 impl Path {
+    /// Whether a delay line is on the way back.
+    pub(crate) fn has_back_line(&self) -> bool {
+        self.back.is_empty() || self.back_ns > 0 || !self.back_steps.is_empty()
+    }
+
+    /// Whether a delay line is before the first link.
+    pub(crate) fn has_access_line(&self) -> bool {
+        self.access_ns > 0
+    }
+
     /// The routes there and back, with delay lines that are added to `lines`.
     fn routes<T>(&self, start_ns: u64, lines: &mut Vec<DelayLine<T>>) -> [Vec<Hop>; 2] {
         let mut add = |line| {
@@ -213,10 +229,12 @@ impl Path {
             Hop::Line(lines.len() - 1)
         };
         let mut back: Vec<Hop> = self.back.iter().map(|&link| Hop::Link(link)).collect();
-        if back.is_empty() || self.back_ns > 0 || !self.back_steps.is_empty() {
+        if self.has_back_line() {
             back.push(add(self.back_line(start_ns)));
         }
-        let access = (self.access_ns > 0).then(|| add(DelayLine::new(self.access_ns)));
+        let access = self
+            .has_access_line()
+            .then(|| add(DelayLine::new(self.access_ns)));
         let links = self.route.iter().map(|&link| Hop::Link(link));
         [access.into_iter().chain(links).collect(), back]
     }
@@ -272,7 +290,7 @@ impl Delays {
 }
 
 /// Whether the only link has the delay that is its default.
-fn has_default_delay(scenario: &Scenario) -> bool {
+pub(crate) fn has_default_delay(scenario: &Scenario) -> bool {
     matches!(&*scenario.links, [link] if link.delay_ns.is_none())
 }
 

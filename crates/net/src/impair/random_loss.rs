@@ -54,6 +54,11 @@ impl RandomLoss {
         }
     }
 
+    /// Loses `loss_ppb` of 10⁹ packets from now on.
+    pub(crate) fn set_loss(&mut self, loss_ppb: u32) {
+        self.loss_ppb = u64::from(loss_ppb);
+    }
+
     /// Whether the next packet is lost.
     #[inline]
     pub fn loses(&mut self) -> bool {
