@@ -1,6 +1,6 @@
 //! Writes frames of datagrams: Ethernet, IPv4 and UDP headers.
 
-use std::net::SocketAddrV4;
+use std::net::{IpAddr, SocketAddrV4};
 
 use etherparse::{IpNumber, Ipv4Header, UdpHeader};
 
@@ -39,7 +39,8 @@ impl DatagramFacts {
         // The payload fits, so the sum cannot fail.
         let udp = UdpHeader::with_ipv4_checksum(source_port, destination_port, &ip, payload);
         frame.clear();
-        frame.extend(ethernet_header(*self.source.ip(), *self.destination.ip()));
+        let hosts = [self.source, self.destination].map(|end| IpAddr::V4(*end.ip()));
+        frame.extend(ethernet_header(hosts[0], hosts[1]));
         frame.extend(ip.to_bytes());
         frame.extend(udp.map_or([0; UdpHeader::LEN], |udp| udp.to_bytes()));
     }

@@ -3,7 +3,7 @@
 //! The payload is zeros, so the checksum is right even if a snap length cuts it off. Headers and
 //! checksums are etherparse's.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddrV4};
 
 use etherparse::{
     EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement,
@@ -75,7 +75,8 @@ impl FrameFacts {
         // The payload fits, so the sum cannot fail.
         tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).unwrap_or_default();
         frame.clear();
-        frame.extend(ethernet_header(*self.source.ip(), *self.destination.ip()));
+        let hosts = [self.source, self.destination].map(|end| IpAddr::V4(*end.ip()));
+        frame.extend(ethernet_header(hosts[0], hosts[1]));
         frame.extend(ip.to_bytes());
         frame.extend(tcp.to_bytes());
     }
@@ -223,19 +224,28 @@ impl OptionList {
     }
 }
 
-/// Ethernet header of an IPv4 packet between two hosts. Each host's address is locally administered
-/// and made of its IPv4 address.
-pub fn ethernet_header(source: Ipv4Addr, destination: Ipv4Addr) -> [u8; 14] {
+/// Ethernet header of an IP packet between two hosts. Each host's address is locally administered
+/// and made of its IPv4 address, or of the last four bytes of its IPv6 address.
+pub fn ethernet_header(source: IpAddr, destination: IpAddr) -> [u8; 14] {
     let header = Ethernet2Header {
         source: mac_address(source),
         destination: mac_address(destination),
-        ether_type: EtherType::IPV4,
+        ether_type: match source {
+            IpAddr::V4(_) => EtherType::IPV4,
+            IpAddr::V6(_) => EtherType::IPV6,
+        },
     };
     header.to_bytes()
 }
 
 /// Bit 1 of the first byte: locally administered, not a manufacturer's.
-fn mac_address(host: Ipv4Addr) -> [u8; 6] {
-    let [a, b, c, d] = host.octets();
+fn mac_address(host: IpAddr) -> [u8; 6] {
+    let [a, b, c, d] = match host {
+        IpAddr::V4(address) => address.octets(),
+        IpAddr::V6(address) => {
+            let [.., a, b, c, d] = address.octets();
+            [a, b, c, d]
+        }
+    };
     [0b10, 0, a, b, c, d]
 }

@@ -1,7 +1,7 @@
 //! Addresses and ports of the dumbbell's hosts: the same on both engines, so that their captures
 //! look alike.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4};
 
 use dumbbell_app::End;
 
@@ -18,6 +18,15 @@ pub fn host_addresses(group_index: u16) -> (Ipv4Addr, Ipv4Addr) {
         Ipv4Addr::new(10, high, low, 1),
         Ipv4Addr::new(10, high, low, 2),
     )
+}
+
+/// IPv6 addresses of a group's sender and receiver, unique local ones (RFC 4193): a prefix of ours, and behind it the
+/// IPv4 address.
+pub fn host_addresses6(group_index: u16) -> (Ipv6Addr, Ipv6Addr) {
+    const PREFIX: u128 = 0xfd64_756d_6262 << 80;
+    let (sender, receiver) = host_addresses(group_index);
+    let behind_prefix = |address: Ipv4Addr| Ipv6Addr::from(PREFIX | u128::from(u32::from(address)));
+    (behind_prefix(sender), behind_prefix(receiver))
 }
 
 /// Addresses and ports of the sender and the receiver of a group's flow `number`.
@@ -76,5 +85,8 @@ mod tests {
         let (sender, receiver) = host_addresses(258);
         assert_eq!(sender, Ipv4Addr::new(10, 1, 2, 1));
         assert_eq!(receiver, Ipv4Addr::new(10, 1, 2, 2));
+        let (sender, receiver) = host_addresses6(258);
+        assert_eq!(sender.to_string(), "fd64:756d:6262::a01:201");
+        assert_eq!(receiver.to_string(), "fd64:756d:6262::a01:202");
     }
 }

@@ -79,6 +79,7 @@ mod tests {
                 packet_bytes: 0,
                 kept_bytes: 0,
                 place,
+                has_checksum: false,
                 way: Way::There,
                 dropped: None,
             },

@@ -10,6 +10,8 @@
 mod captured;
 mod frame;
 mod merge;
+#[cfg(test)]
+mod program_tests;
 mod record;
 mod tap;
 #[cfg(test)]
@@ -162,7 +164,7 @@ fn largest_packet_bytes(scenario: &Scenario) -> usize {
     scenario.groups.iter().map(mtu_bytes).max().unwrap_or(0) as usize
 }
 
-/// Bytes to keep of an IPv4 packet; 0: its headers.
+/// Bytes to keep of a packet; 0: its headers.
 fn snap_bytes(config: &CaptureConfig) -> usize {
     (config.snap_bytes.unwrap_or(0) as usize).saturating_sub(ETHERNET_HEADER_BYTES as usize)
 }

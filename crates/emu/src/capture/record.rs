@@ -94,11 +94,13 @@ pub(crate) struct RecordHeader {
     pub(crate) group: u16,
     /// Which way it goes.
     pub(crate) way: Way,
-    /// Length of the IPv4 packet.
+    /// Length of the packet.
     pub(crate) packet_bytes: u16,
     /// Length of the part in the record.
     pub(crate) kept_bytes: u16,
     pub(crate) place: Place,
+    /// Whether its transport's checksum is in it; otherwise its payload is zeros.
+    pub(crate) has_checksum: bool,
     /// Why the link dropped it, if it did.
     pub(crate) dropped: Option<DropReason>,
 }
@@ -112,7 +114,7 @@ impl RecordHeader {
         bytes[10..12].copy_from_slice(&self.packet_bytes.to_ne_bytes());
         bytes[12..14].copy_from_slice(&self.kept_bytes.to_ne_bytes());
         bytes[14..16].copy_from_slice(&self.place.number().to_ne_bytes());
-        bytes[16] = u8::from(self.way == Way::Back);
+        bytes[16] = u8::from(self.way == Way::Back) | u8::from(self.has_checksum) << 1;
         bytes[DROPPED_AT] = number_of(self.dropped);
         bytes
     }
@@ -124,13 +126,14 @@ impl RecordHeader {
         Self {
             time_ns: u64::from_ne_bytes([a, b, c, d, e, f, g, h]),
             group: u16_at(8),
-            way: match bytes[16] {
+            way: match bytes[16] & 1 {
                 0 => Way::There,
                 _ => Way::Back,
             },
             packet_bytes: u16_at(10),
             kept_bytes: u16_at(12),
             place: Place::of_number(u16_at(14)),
+            has_checksum: bytes[16] & 2 != 0,
             dropped: reason_of(bytes[DROPPED_AT]),
         }
     }
@@ -155,6 +158,7 @@ mod tests {
                 packet_bytes: 65_535,
                 kept_bytes: 52,
                 place,
+                has_checksum: place == Place::Sender || place == Place::Receiver,
                 way: if place == Place::Receiver {
                     Way::There
                 } else {

@@ -11,9 +11,11 @@ use dumbbell_capture::CapturePoints;
 use dumbbell_net::{DropReason, Packet};
 use rtrb::{Consumer, Producer, RingBuffer};
 
+use super::frame::fill_checksum;
 use super::record::{DROPPED_AT, HEADER_BYTES, Place, RecordHeader, number_of};
-use crate::packet::frame::{Frame, set_ecn};
-use crate::packet::wire::{PROTOCOL_UDP, UDP_HEADER_BYTES};
+use crate::packet::frame::Frame;
+use crate::packet::ip::{Ip, PROTOCOL_TCP, PROTOCOL_UDP, set_ecn};
+use crate::packet::wire::UDP_HEADER_BYTES;
 
 /// State shared by a tap and the thread that empties its ring.
 #[derive(Debug, Default)]
@@ -30,7 +32,7 @@ pub(crate) struct Tap {
     ring: Producer<u8>,
     state: Arc<TapState>,
     points: CapturePoints,
-    /// Bytes of an IPv4 packet that are kept at least, even if its headers are shorter.
+    /// Bytes of a packet that are kept at least, even if its headers are shorter.
     snap_bytes: usize,
     /// The next record for the ring.
     record: Record,
@@ -57,9 +59,9 @@ pub(crate) struct Tapped {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TapConfig {
     pub(crate) points: CapturePoints,
-    /// Bytes of an IPv4 packet that are kept at least, even if its headers are shorter.
+    /// Bytes of a packet that are kept at least, even if its headers are shorter.
     pub(crate) snap_bytes: usize,
-    /// Largest IPv4 packet.
+    /// Largest packet.
     pub(crate) packet_bytes: usize,
     pub(crate) ring_bytes: usize,
 }
@@ -194,6 +196,7 @@ impl Record {
             packet_bytes: bytes.len() as u16,
             kept_bytes: kept_bytes as u16,
             place,
+            has_checksum: frame.is_of_program,
             dropped: None,
         };
         self.count = HEADER_BYTES + kept_bytes;
@@ -202,6 +205,9 @@ impl Record {
         record[HEADER_BYTES..].copy_from_slice(&bytes[..kept_bytes]);
         if packet.ecn != frame.ecn() {
             set_ecn(&mut record[HEADER_BYTES..], packet.ecn);
+        }
+        if frame.is_of_program && frame.needs_checksum() {
+            fill_checksum(&mut record[HEADER_BYTES..], bytes);
         }
     }
 
@@ -265,17 +271,21 @@ fn touch(producer: &mut Producer<u8>, consumer: &mut Consumer<u8>, ring_bytes: u
     }
 }
 
-/// Bytes of the IPv4 and TCP or UDP headers of a packet of a flow.
+/// Bytes of the IP and TCP or UDP headers of a packet, or of the first fields of another protocol.
 #[inline]
 pub(crate) fn header_bytes(packet: &[u8]) -> usize {
-    let words_at = |offset: usize, shift: u32| {
-        packet
-            .get(offset)
-            .map_or(0, |byte| usize::from(byte >> shift & 0x0f) * 4)
+    /// ICMP's header (RFC 792); of most protocols what tells one conversation from another.
+    const OTHER_BYTES: usize = 8;
+    let Some(ip) = Ip::parse(packet) else {
+        return packet.len();
     };
-    let ip_bytes = words_at(0, 0);
-    if packet.get(9) == Some(&PROTOCOL_UDP) {
-        return ip_bytes + UDP_HEADER_BYTES;
-    }
-    ip_bytes + words_at(ip_bytes + 12, 4)
+    let transport_bytes = match ip.protocol {
+        _ if ip.is_later_fragment => 0,
+        PROTOCOL_TCP => packet
+            .get(ip.header_bytes + 12)
+            .map_or(0, |byte| usize::from(byte >> 4) * 4),
+        PROTOCOL_UDP => UDP_HEADER_BYTES,
+        _ => OTHER_BYTES,
+    };
+    ip.header_bytes + transport_bytes
 }

@@ -12,7 +12,8 @@ use tempfile::TempDir;
 use super::captured::{Captured, read, rtts_us};
 use super::*;
 use crate::packet::frame::test_packet;
-use crate::packet::wire::{Ipv4, internet_checksum, ipv4_header_checksum, read_u16, tcp_flag};
+use crate::packet::ip::Ip;
+use crate::packet::wire::{internet_checksum, ipv4_header_checksum, read_u16, tcp_flag};
 use crate::run;
 use crate::skipped::skipped;
 use crate::testbed::hosts;
@@ -265,7 +266,7 @@ fn only_headers_are_kept_and_their_checksums_are_right() {
         return;
     };
     for packet in &captured {
-        let ip = Ipv4::parse(packet.packet()).expect("IPv4");
+        let ip = Ip::parse(packet.packet()).expect("a header");
         let segment = packet.segment();
         assert_eq!(packet.packet().len(), segment.header_bytes);
         let whole = packet.whole_packet();

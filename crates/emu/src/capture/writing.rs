@@ -107,7 +107,7 @@ impl<W: Write> Writing<W> {
     fn write(&mut self, header: &RecordHeader, packet: &[u8]) -> io::Result<()> {
         let ethernet_bytes = ETHERNET_HEADER_BYTES as usize;
         let packet_bytes = usize::from(header.packet_bytes);
-        write_frame(&mut self.frame, packet, packet_bytes);
+        write_frame(&mut self.frame, packet, packet_bytes, header.has_checksum);
         let frame_bytes = ethernet_bytes + packet_bytes;
         let kept_bytes = self
             .config

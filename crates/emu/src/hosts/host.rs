@@ -2,16 +2,18 @@
 
 use std::fs;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
 
 use dumbbell_net::{DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES};
-use dumbbell_scenario::address_plan::host_addresses;
+use dumbbell_scenario::address_plan::{host_addresses, host_addresses6};
 use dumbbell_scenario::{Group, GroupEcn, Scenario, Way};
 
 use crate::error::Error;
 use crate::hosts::namespace::Namespace;
 use crate::hosts::netlink::{Device, Netlink};
-use crate::hosts::tun::{DEVICE, Tun};
+use crate::hosts::tun::{DEVICE, Offload, Tun};
+use crate::packet::super_packet::Taken;
 
 pub(crate) use dumbbell_scenario::address_plan::{FIRST_FLOW_PORT, RECEIVER_PORT};
 
@@ -44,6 +46,10 @@ pub(crate) struct Host {
     pub(crate) namespace: Namespace,
     pub(crate) tun: Tun,
     pub(crate) address: Ipv4Addr,
+    /// Of a host of programs, where the kernel has IPv6.
+    pub(crate) address6: Option<Ipv6Addr>,
+    /// Whether the user's programs run in it, and not flows of ours.
+    pub(crate) runs_programs: bool,
     /// Its packets with ECT(0) enter the path as ECT(1): what an L4S sender sends (RFC 9331 §4.1), and Linux does
     /// not after the handshake.
     pub(crate) is_l4s: bool,
@@ -123,15 +129,18 @@ impl Hosts {
 impl Host {
     fn new(role: Role, group_index: u16, group: &Group) -> Result<Self, Error> {
         let namespace = Namespace::new()?;
-        let (sender, receiver) = host_addresses(group_index);
-        let (address, peer) = match role {
-            Role::Sender => (sender, receiver),
-            Role::Receiver => (receiver, sender),
+        let addresses = Addresses::new(role, group_index, group);
+        let (runs_programs, offload) = match group.program {
+            Some(_) => (true, Offload::All),
+            None => (false, Offload::Tcp4),
         };
         let tun = namespace.within(|| {
-            set_sysctls(group)?;
-            let tun = Tun::open()?;
-            set_devices(role, address, peer, group).map_err(|source| Error::System {
+            match runs_programs {
+                true => set_sysctls_of_programs(group)?,
+                false => set_sysctls(group)?,
+            }
+            let tun = Tun::open(offload)?;
+            set_devices(role, addresses, group).map_err(|source| Error::System {
                 what: format!("cannot set up device {DEVICE} of group {group_index}"),
                 source,
             })?;
@@ -140,9 +149,20 @@ impl Host {
         Ok(Self {
             namespace,
             tun,
-            address,
+            address: addresses.v4.0,
+            address6: addresses.v6.map(|(own, _)| own),
+            runs_programs,
             is_l4s: false,
         })
+    }
+
+    /// What it takes from the path.
+    pub(crate) fn taken(&self) -> Taken {
+        Taken {
+            address: self.address,
+            address6: self.address6,
+            any_protocol: self.runs_programs,
+        }
     }
 
     /// Number of packets that the device dropped: not read in time, or not accepted by the host.
@@ -160,12 +180,39 @@ impl Host {
     }
 }
 
-/// Largest IPv4 packet of a group, bytes: TCP's headers with timestamps and a full segment.
-pub(crate) fn mtu_bytes(group: &Group) -> u32 {
-    group.mss_bytes + DATA_HEADER_BYTES - ETHERNET_HEADER_BYTES
+/// Addresses of a host and its peer.
+#[derive(Clone, Copy, Debug)]
+struct Addresses {
+    v4: (Ipv4Addr, Ipv4Addr),
+    v6: Option<(Ipv6Addr, Ipv6Addr)>,
 }
 
-fn set_devices(role: Role, address: Ipv4Addr, peer: Ipv4Addr, group: &Group) -> io::Result<()> {
+impl Addresses {
+    fn new(role: Role, group_index: u16, group: &Group) -> Self {
+        fn of_role<T>(role: Role, (sender, receiver): (T, T)) -> (T, T) {
+            match role {
+                Role::Sender => (sender, receiver),
+                Role::Receiver => (receiver, sender),
+            }
+        }
+        let has_v6 = group.program.is_some() && Path::new(IPV6_SETTINGS).exists();
+        Self {
+            v4: of_role(role, host_addresses(group_index)),
+            v6: has_v6.then(|| of_role(role, host_addresses6(group_index))),
+        }
+    }
+}
+
+/// Largest IP packet of a group, bytes: what its programs' devices take, or TCP's headers with timestamps and a full
+/// segment.
+pub(crate) fn mtu_bytes(group: &Group) -> u32 {
+    match &group.program {
+        Some(program) => program.mtu_bytes,
+        None => group.mss_bytes + DATA_HEADER_BYTES - ETHERNET_HEADER_BYTES,
+    }
+}
+
+fn set_devices(role: Role, addresses: Addresses, group: &Group) -> io::Result<()> {
     let netlink = Netlink::open()?;
     netlink.set_up(netlink.index_of("lo")?)?;
     let index = netlink.index_of(DEVICE)?;
@@ -175,10 +222,17 @@ fn set_devices(role: Role, address: Ipv4Addr, peer: Ipv4Addr, group: &Group) -> 
         gso_max_segs: (!group.tso).then_some(1),
     };
     netlink.set_device(index, device)?;
-    netlink.add_address(index, address, peer)?;
+    let (own, peer): (IpAddr, IpAddr) = (addresses.v4.0.into(), addresses.v4.1.into());
+    netlink.add_address(index, own, peer)?;
     netlink.set_up(index)?;
     let quick_ack = role == Role::Receiver && !group.delayed_ack;
-    netlink.add_default_route(index, quick_ack)
+    netlink.add_default_route(index, own, quick_ack)?;
+    if let Some((own, peer)) = addresses.v6 {
+        // A device has no address of IPv6 while it is down.
+        netlink.add_address(index, own.into(), peer.into())?;
+        netlink.add_default_route(index, own.into(), quick_ack)?;
+    }
+    Ok(())
 }
 
 /// Sets the calling thread's network namespace; no other has these values.
@@ -203,17 +257,8 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
         UNLIMITED_BYTES.. => wmem,
         _ => WMEM_DEFAULT_BYTES,
     };
-    // Keeps router solicitations and multicast membership reports off the path. Kernels without
-    // IPv6 send neither and do not have these files.
-    for which in ["all", "default"] {
-        let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
-        match fs::write(&path, "1") {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(cannot_set(&path, source));
-            }
-            _ => {}
-        }
-    }
+    // Keeps router solicitations and multicast membership reports off the path.
+    set_ipv6("disable_ipv6", "1")?;
     for (name, value) in [
         // A connection must not start with what an earlier one learned.
         ("tcp_no_metrics_save", "1".to_owned()),
@@ -228,6 +273,35 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
         fs::write(&path, value).map_err(|source| cannot_set(&path, source))?;
     }
     set_ecn(group)
+}
+
+/// The same for hosts of programs, which have the kernel's defaults: buffers, what TCP remembers of earlier
+/// connections. They have IPv6 with the addresses that we give them, and no others: a link-local one would ask for
+/// routers.
+fn set_sysctls_of_programs(group: &Group) -> Result<(), Error> {
+    /// `IN6_ADDR_GEN_MODE_NONE`.
+    const NO_ADDRESS: &str = "1";
+    set_ipv6("disable_ipv6", "0")?;
+    set_ipv6("addr_gen_mode", NO_ADDRESS)?;
+    set_ipv6("accept_ra", "0")?;
+    set_ecn(group)
+}
+
+/// Where the settings of IPv6 are, of a kernel that has it.
+const IPV6_SETTINGS: &str = "/proc/sys/net/ipv6/conf";
+
+/// Sets what devices have of IPv6; without effect on a kernel without IPv6.
+fn set_ipv6(name: &str, value: &str) -> Result<(), Error> {
+    for which in ["all", "default"] {
+        let path = format!("{IPV6_SETTINGS}/{which}/{name}");
+        match fs::write(&path, value) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(cannot_set(&path, source));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Linux 6.18 has Accurate ECN, but refuses the value that asks for it: it has it only for congestion

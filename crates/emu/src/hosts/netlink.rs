@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
 };
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
@@ -58,15 +58,19 @@ impl Netlink {
         self.change_link(index, attributes, LinkFlags::empty())
     }
 
-    /// Gives a point-to-point device its address and its peer's.
-    pub(crate) fn add_address(&self, index: u32, own: Ipv4Addr, peer: Ipv4Addr) -> io::Result<()> {
+    /// Gives a point-to-point device its address and its peer's. One of IPv6 may be used at once: nobody else can
+    /// have it (`IFA_F_NODAD`).
+    pub(crate) fn add_address(&self, index: u32, own: IpAddr, peer: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
-        message.header.family = AddressFamily::Inet;
-        message.header.prefix_len = 32;
+        message.header.family = family_of(own);
+        (message.header.prefix_len, message.header.flags) = match own {
+            IpAddr::V4(_) => (32, AddressHeaderFlags::empty()),
+            IpAddr::V6(_) => (128, AddressHeaderFlags::Nodad),
+        };
         message.header.index = index;
         message.attributes = vec![
-            AddressAttribute::Local(IpAddr::V4(own)),
-            AddressAttribute::Address(IpAddr::V4(peer)),
+            AddressAttribute::Local(own),
+            AddressAttribute::Address(peer),
         ];
         self.request(
             RouteNetlinkMessage::NewAddress(message),
@@ -74,11 +78,16 @@ impl Netlink {
         )
     }
 
-    /// Routes everything through a device; `quick_ack`: no ACK is delayed on this route.
-    pub(crate) fn add_default_route(&self, index: u32, quick_ack: bool) -> io::Result<()> {
+    /// Routes everything of the IP version of `own` through a device; `quick_ack`: no ACK is delayed on this route.
+    pub(crate) fn add_default_route(
+        &self,
+        index: u32,
+        own: IpAddr,
+        quick_ack: bool,
+    ) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {
-            address_family: AddressFamily::Inet,
+            address_family: family_of(own),
             table: RouteHeader::RT_TABLE_MAIN,
             protocol: RouteProtocol::Static,
             scope: RouteScope::Link,
@@ -124,5 +133,12 @@ impl Netlink {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
             _ => Ok(()),
         }
+    }
+}
+
+fn family_of(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
     }
 }

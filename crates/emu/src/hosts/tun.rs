@@ -14,8 +14,22 @@ pub(crate) const DEVICE: &str = "tun0";
 
 const CLONE_DEVICE: &str = "/dev/net/tun";
 
-/// Offloads that we handle: filling in checksums, and super-packets, also with CWR.
+/// Offloads that flows of ours use: filling in checksums, and super-packets, also with CWR.
 const OFFLOADS: libc::c_uint = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO_ECN;
+
+/// Those that programs use besides: super-packets of TCP over IPv6, and of UDP (`UDP_SEGMENT`) where the kernel
+/// has them (Linux 6.2), which wants them of both versions of IP or of none.
+const OFFLOAD_TCP6: libc::c_uint = libc::TUN_F_TSO6;
+const OFFLOAD_UDP: libc::c_uint = libc::TUN_F_USO4 | libc::TUN_F_USO6;
+
+/// What a host sends as super-packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offload {
+    /// TCP over IPv4.
+    Tcp4,
+    /// All that the kernel can.
+    All,
+}
 
 /// A TUN device, which exists as long as this does.
 #[derive(Debug)]
@@ -25,7 +39,7 @@ pub(crate) struct Tun {
 
 impl Tun {
     /// A new device in the calling thread's network namespace.
-    pub(crate) fn open() -> Result<Self, Error> {
+    pub(crate) fn open(offload: Offload) -> Result<Self, Error> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -33,7 +47,7 @@ impl Tun {
             .open(CLONE_DEVICE)
             .map_err(cannot_open)?;
         let descriptor = OwnedFd::from(file);
-        attach(descriptor.as_fd()).map_err(|source| Error::System {
+        attach(descriptor.as_fd(), offload).map_err(|source| Error::System {
             what: format!("{CLONE_DEVICE} does not create devices for this user; run as root, or prefix the command with `unshare -Ur`"),
             source,
         })?;
@@ -84,7 +98,7 @@ fn until_uninterrupted(mut write: impl FnMut() -> Result<usize, Errno>) -> io::R
 }
 
 /// Turns the open clone device into a device with our name and offloads.
-fn attach(descriptor: BorrowedFd<'_>) -> io::Result<()> {
+fn attach(descriptor: BorrowedFd<'_>, offload: Offload) -> io::Result<()> {
     // SAFETY: `ifreq` is plain data, for which all zeroes is a valid value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(DEVICE.bytes()) {
@@ -97,8 +111,24 @@ fn attach(descriptor: BorrowedFd<'_>) -> io::Result<()> {
     if set < 0 {
         return Err(io::Error::last_os_error());
     }
+    match offload {
+        Offload::Tcp4 => set_offloads(descriptor, OFFLOADS),
+        Offload::All => {
+            let with_tcp = OFFLOADS | OFFLOAD_TCP6;
+            match set_offloads(descriptor, with_tcp | OFFLOAD_UDP) {
+                // A kernel that does not know them: datagrams then come one by one.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                    set_offloads(descriptor, with_tcp)
+                }
+                other => other,
+            }
+        }
+    }
+}
+
+fn set_offloads(descriptor: BorrowedFd<'_>, offloads: libc::c_uint) -> io::Result<()> {
     // SAFETY: TUNSETOFFLOAD takes its argument by value.
-    let set = unsafe { libc::ioctl(descriptor.as_raw_fd(), libc::TUNSETOFFLOAD, OFFLOADS) };
+    let set = unsafe { libc::ioctl(descriptor.as_raw_fd(), libc::TUNSETOFFLOAD, offloads) };
     if set < 0 {
         return Err(io::Error::last_os_error());
     }

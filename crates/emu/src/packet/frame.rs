@@ -2,18 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dumbbell_net::{ETHERNET_HEADER_BYTES, Ecn, Header, IPV4_HEADER_BYTES, PureAck, SackOrder};
+use dumbbell_net::{ETHERNET_HEADER_BYTES, Ecn, Header, PureAck, SackOrder};
 use dumbbell_scenario::Way;
 
+use crate::packet::ip::{hosts, set_ecn, traffic_class};
 use crate::packet::pure_ack::{pure_ack, sack_order};
-use crate::packet::super_packet::VNET_HEADER_BYTES;
-use crate::packet::wire::read_u32;
-
-/// Where an IPv4 header has its DSCP and, in the low two bits, its ECN field; its checksum; its addresses.
-const IPV4_TOS: usize = 1;
-const IPV4_CHECKSUM: usize = 10;
-const IPV4_SOURCE: usize = 12;
-const IPV4_DESTINATION: usize = 16;
+use crate::packet::super_packet::{NEEDS_CSUM, VNET_HEADER_BYTES};
 
 /// Buffers of one size. A run starts with as many as its path may hold, so that nothing is
 /// allocated while packets flow; if they are not enough, more are made.
@@ -73,7 +67,7 @@ pub(crate) enum Kind {
     Data,
     /// A datagram of a flow.
     Datagram,
-    /// Of a flow, without data: SYN, ACK, FIN.
+    /// Of a flow, without data: SYN, ACK, FIN; of programs anything that is neither TCP nor a whole datagram of UDP.
     Control,
     /// Of no flow: sent by calibration.
     Other,
@@ -98,6 +92,8 @@ pub(crate) struct Frame {
     kind: Kind,
     /// Of the scenario; `u32::MAX`: none. Of the connections of an application it is the same.
     pub(crate) flow: u32,
+    /// A program sent it: its payload may be anything, and not the zeros that our senders send.
+    pub(crate) is_of_program: bool,
 }
 
 impl Frame {
@@ -117,6 +113,7 @@ impl Frame {
             way: route.way,
             kind,
             flow,
+            is_of_program: false,
         }
     }
 
@@ -128,21 +125,27 @@ impl Frame {
             .map_or(&[], |buffer| &buffer.bytes[..usize::from(self.bytes)])
     }
 
-    /// The IPv4 packet.
+    /// The IP packet.
     #[inline]
     pub(crate) fn packet(&self) -> &[u8] {
         self.bytes().get(VNET_HEADER_BYTES..).unwrap_or(&[])
     }
 
-    /// The IPv4 header's ECN field.
+    /// Whether its transport's checksum is left to the network card.
     #[inline]
-    pub(crate) fn ecn(&self) -> Ecn {
-        self.packet()
-            .get(IPV4_TOS)
-            .map_or(Ecn::NotEct, |&tos| Ecn::from_bits(tos))
+    pub(crate) fn needs_checksum(&self) -> bool {
+        self.bytes()
+            .first()
+            .is_some_and(|flags| flags & NEEDS_CSUM != 0)
     }
 
-    /// Writes the ECN field into the IPv4 header: a queue marked the packet, or an impairment changed it.
+    /// The IP header's ECN field.
+    #[inline]
+    pub(crate) fn ecn(&self) -> Ecn {
+        traffic_class(self.packet()).map_or(Ecn::NotEct, Ecn::from_bits)
+    }
+
+    /// Writes the ECN field into the IP header: a queue marked the packet, or an impairment changed it.
     pub(crate) fn set_ecn(&mut self, ecn: Ecn) {
         if let Some(buffer) = &mut self.buffer
             && let Some(ip) = buffer.bytes.get_mut(VNET_HEADER_BYTES..)
@@ -180,18 +183,6 @@ impl Frame {
     }
 }
 
-/// Writes the ECN field into the IPv4 header at the start of `packet`. The header's checksum is updated by the difference
-/// (RFC 1624 §3, equation 3); TCP's does not cover the field.
-pub(crate) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
-    let word = |ip: &[u8], at: usize| u16::from_be_bytes([ip[at], ip[at + 1]]);
-    let (before, checksum) = (word(packet, 0), word(packet, IPV4_CHECKSUM));
-    packet[IPV4_TOS] = packet[IPV4_TOS] & !Ecn::Ce.bits() | ecn.bits();
-    let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(word(packet, 0));
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    packet[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&(!(sum as u16)).to_be_bytes());
-}
-
 /// A copy without the bytes, for what only looks at packets.
 impl Clone for Frame {
     fn clone(&self) -> Self {
@@ -202,6 +193,7 @@ impl Clone for Frame {
             way: self.way,
             kind: self.kind,
             flow: self.flow,
+            is_of_program: self.is_of_program,
         }
     }
 }
@@ -229,17 +221,14 @@ impl Header for Frame {
         sack_order(self.packet(), earlier.packet())
     }
 
-    /// The IPv4 addresses.
     #[inline]
     fn hosts(&self) -> Option<(u32, u32)> {
-        let ip = self.packet();
-        (ip.len() >= IPV4_HEADER_BYTES as usize)
-            .then(|| (read_u32(ip, IPV4_SOURCE), read_u32(ip, IPV4_DESTINATION)))
+        hosts(self.packet())
     }
 
     #[inline]
     fn dscp(&self) -> Option<u8> {
-        self.packet().get(IPV4_TOS).map(|&tos| tos >> 2)
+        traffic_class(self.packet()).map(|class| class >> 2)
     }
 
     /// With the bytes, in a buffer of the same pool.
@@ -298,6 +287,9 @@ pub(crate) fn test_packet(payload_bytes: u16) -> dumbbell_net::Packet<Frame> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::ip::IPV4_CHECKSUM;
+
+    const IPV4_TOS: usize = 1;
 
     #[test]
     fn buffers_come_back() {

@@ -6,21 +6,27 @@
 //! acknowledges at least every second segment (RFC 9293 §3.8.6.3). And none of the two is marked CE,
 //! because the receiver counts a super-packet of a TUN device as one packet.
 
-use super::super_packet::{GSO_TCPV4, NEEDS_CSUM, TCP_CHECKSUM_OFFSET, VNET_HEADER_BYTES};
+use super::ip::{
+    IPV4_CHECKSUM, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, PROTOCOL_TCP, Version, traffic_class,
+    version,
+};
+use super::super_packet::{
+    GSO_TCPV4, GSO_TCPV6, NEEDS_CSUM, TCP_CHECKSUM_OFFSET, VNET_HEADER_BYTES,
+};
 use super::wire::{ipv4_header_checksum, read_u32, tcp_flag};
 
-/// Largest IPv4 header, and largest of TCP.
+/// Largest header of IPv4, which is larger than IPv6's without extension headers, and largest of TCP.
 const MAX_HEADER_BYTES: usize = VNET_HEADER_BYTES + 60 + 60;
 
-/// Where fields are in an IPv4 and in a TCP header.
-const IPV4_TOS: usize = 1;
+/// Where fields are in an IPv4, an IPv6 and a TCP header.
 const IPV4_TOTAL_LENGTH: usize = 2;
-const IPV4_CHECKSUM: usize = 10;
+const IPV6_PAYLOAD_LENGTH: usize = 4;
+const IPV6_NEXT_HEADER: usize = 6;
 const TCP_SEQUENCE: usize = 4;
 const TCP_FLAGS: usize = 13;
 const TCP_CHECKSUM: usize = 16;
 
-/// ECN's field of the IPv4 header, and Congestion Experienced in it.
+/// ECN's field of the IP header, and Congestion Experienced in it.
 const CE: u8 = 0b11;
 
 /// Two segments as one: its headers, and both payloads.
@@ -61,7 +67,11 @@ impl<'a> Joined<'a> {
         headers[..first_headers.len()].copy_from_slice(first_headers);
         let (vnet_header, packet) = headers.split_at_mut(VNET_HEADER_BYTES);
         vnet_header[0] = NEEDS_CSUM;
-        vnet_header[1] = GSO_TCPV4;
+        let version = version(packet);
+        vnet_header[1] = match version {
+            Version::V4 => GSO_TCPV4,
+            Version::V6 => GSO_TCPV6,
+        };
         for (field, value) in [
             (2, header_bytes as u16),
             (4, first_payload.len() as u16),
@@ -71,9 +81,17 @@ impl<'a> Joined<'a> {
             vnet_header[field..field + 2].copy_from_slice(&value.to_ne_bytes());
         }
         let (ip, tcp_out) = packet.split_at_mut(ip_bytes);
-        ip[IPV4_TOTAL_LENGTH..][..2].copy_from_slice(&(packet_bytes as u16).to_be_bytes());
-        let checksum = ipv4_header_checksum(ip);
-        ip[IPV4_CHECKSUM..][..2].copy_from_slice(&checksum.to_be_bytes());
+        match version {
+            Version::V4 => {
+                ip[IPV4_TOTAL_LENGTH..][..2].copy_from_slice(&(packet_bytes as u16).to_be_bytes());
+                let checksum = ipv4_header_checksum(ip);
+                ip[IPV4_CHECKSUM..][..2].copy_from_slice(&checksum.to_be_bytes());
+            }
+            Version::V6 => {
+                let payload_bytes = (packet_bytes - IPV6_HEADER_BYTES) as u16;
+                ip[IPV6_PAYLOAD_LENGTH..][..2].copy_from_slice(&payload_bytes.to_be_bytes());
+            }
+        }
         tcp_out[TCP_FLAGS] |= tcp(second_headers)[TCP_FLAGS];
         Some(Self {
             headers,
@@ -90,15 +108,19 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// Bytes of the IPv4 header of a packet with its virtio-net header, and of both its headers; `None` if it is
-/// not TCP or not complete.
+/// Bytes of the IP header of a packet with its virtio-net header, and of both its headers; `None` if it is
+/// not TCP or not complete, or has extension headers of IPv6.
 #[inline]
 fn header_bytes(frame: &[u8]) -> Option<(usize, usize)> {
     let packet = frame.get(VNET_HEADER_BYTES..)?;
-    let ip_bytes = usize::from(packet.first()? & 0x0f) * 4;
+    let ip_bytes = match version(packet) {
+        Version::V4 => usize::from(packet.first()? & 0x0f) * 4,
+        Version::V6 if packet.get(IPV6_NEXT_HEADER) == Some(&PROTOCOL_TCP) => IPV6_HEADER_BYTES,
+        Version::V6 => return None,
+    };
     let tcp_bytes = usize::from(packet.get(ip_bytes + 12)? >> 4) * 4;
     let header_bytes = ip_bytes + tcp_bytes;
-    (ip_bytes >= 20 && tcp_bytes >= 20 && packet.len() > header_bytes)
+    (ip_bytes >= IPV4_HEADER_BYTES && tcp_bytes >= 20 && packet.len() > header_bytes)
         .then_some((ip_bytes, header_bytes))
 }
 
@@ -106,19 +128,27 @@ fn header_bytes(frame: &[u8]) -> Option<(usize, usize)> {
 /// anything that a super-packet would lose.
 #[inline]
 fn is_same_but_for_place(first: &[u8], second: &[u8], ip_bytes: usize) -> bool {
-    // Neither length, identification and checksum of IPv4 nor number, flags and checksum of TCP.
+    // Neither length, identification and checksum of IP nor number, flags and checksum of TCP.
     let (first_ip, first_tcp) = first.split_at(ip_bytes);
     let (second_ip, second_tcp) = second.split_at(ip_bytes);
-    let same_ip = first_ip[..IPV4_TOTAL_LENGTH] == second_ip[..IPV4_TOTAL_LENGTH]
-        && first_ip[6..IPV4_CHECKSUM] == second_ip[6..IPV4_CHECKSUM]
-        && first_ip[IPV4_CHECKSUM + 2..] == second_ip[IPV4_CHECKSUM + 2..];
+    let same_ip = match version(first_ip) {
+        Version::V4 => {
+            first_ip[..IPV4_TOTAL_LENGTH] == second_ip[..IPV4_TOTAL_LENGTH]
+                && first_ip[6..IPV4_CHECKSUM] == second_ip[6..IPV4_CHECKSUM]
+                && first_ip[IPV4_CHECKSUM + 2..] == second_ip[IPV4_CHECKSUM + 2..]
+        }
+        Version::V6 => {
+            first_ip[..IPV6_PAYLOAD_LENGTH] == second_ip[..IPV6_PAYLOAD_LENGTH]
+                && first_ip[IPV6_NEXT_HEADER..] == second_ip[IPV6_NEXT_HEADER..]
+        }
+    };
     let same_tcp = first_tcp[..TCP_SEQUENCE] == second_tcp[..TCP_SEQUENCE]
         && first_tcp[8..TCP_FLAGS] == second_tcp[8..TCP_FLAGS]
         && first_tcp[TCP_FLAGS + 1..TCP_CHECKSUM] == second_tcp[TCP_FLAGS + 1..TCP_CHECKSUM]
         && first_tcp[TCP_CHECKSUM + 2..] == second_tcp[TCP_CHECKSUM + 2..];
     same_ip
         && same_tcp
-        && first_ip[IPV4_TOS] & CE != CE
+        && traffic_class(first_ip).is_some_and(|class| class & CE != CE)
         // What ends a write is at the end of a super-packet; anything else is not joined.
         && first_tcp[TCP_FLAGS] == tcp_flag::ACK
         && second_tcp[TCP_FLAGS] & !tcp_flag::PSH == tcp_flag::ACK
@@ -126,14 +156,10 @@ fn is_same_but_for_place(first: &[u8], second: &[u8], ip_bytes: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
-
     use super::super::super_packet::SuperPacket;
-    use super::super::super_packet::tests::{split, super_packet};
+    use super::super::super_packet::tests::{RECEIVER, over_v6, split, super_packet};
     use super::super::wire::read_u16 as u16_at;
     use super::*;
-
-    const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 
     fn joined(first: &[u8], second: &[u8]) -> Option<Vec<u8>> {
         Joined::new(first, second).map(|joined| joined.parts().concat())
@@ -147,11 +173,24 @@ mod tests {
             let whole = joined(&halves[0], &halves[1]).expect("they follow one another");
             let expected = super_packet(payload_bytes, 1000, flags, 7, 0xffff_ff00);
             assert_eq!(whole, expected);
-            let parsed = SuperPacket::parse(&whole, RECEIVER).expect("a packet of ours");
+            let parsed = SuperPacket::parse(&whole, &RECEIVER).expect("a packet of ours");
             assert_eq!(parsed.packets(), 2);
             let ip = &whole[VNET_HEADER_BYTES..];
             assert_eq!(u16_at(ip, IPV4_CHECKSUM), ipv4_header_checksum(&ip[..20]));
         }
+    }
+
+    #[test]
+    fn halves_over_ipv6_are_joined_too() {
+        let flags = tcp_flag::ACK | tcp_flag::PSH;
+        let read = over_v6(&super_packet(1700, 1000, flags, 7, 9));
+        let mut halves = split(&read);
+        assert_eq!(joined(&halves[0], &halves[1]), Some(read));
+        // Another traffic class of the second, and CE of both.
+        halves[1][VNET_HEADER_BYTES + 1] |= 0x30;
+        assert_eq!(joined(&halves[0], &halves[1]), None);
+        halves[0][VNET_HEADER_BYTES + 1] |= 0x30;
+        assert_eq!(joined(&halves[0], &halves[1]), None);
     }
 
     #[test]

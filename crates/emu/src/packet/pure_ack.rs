@@ -18,7 +18,7 @@ const TIMESTAMPS: u8 = 8;
 const LENGTH: usize = 12;
 const OPTIONS: usize = 20;
 
-/// What the IPv4 packet says if it is a pure ACK.
+/// What the IP packet says if it is a pure ACK.
 pub(super) fn pure_ack(packet: &[u8]) -> Option<PureAck> {
     let segment = Segment::parse(packet)?;
     let is_pure = segment.payload_bytes == 0
@@ -42,8 +42,7 @@ pub(super) fn pure_ack(packet: &[u8]) -> Option<PureAck> {
 
 /// The TCP header of a packet that parsed.
 fn tcp_header<'a>(packet: &'a [u8], segment: &Segment) -> &'a [u8] {
-    let ip_header_bytes = usize::from(packet[0] & 0x0f) * 4;
-    &packet[ip_header_bytes..segment.header_bytes]
+    &packet[segment.ip_header_bytes..segment.header_bytes]
 }
 
 /// Notes the timestamps, and whether there is more than timestamps and SACK blocks.
@@ -70,7 +69,7 @@ fn read_options(mut options: &[u8], ack: &mut PureAck) {
     }
 }
 
-/// How the SACK blocks of the ACK in an IPv4 packet are to those of an earlier one.
+/// How the SACK blocks of the ACK in an IP packet are to those of an earlier one.
 pub(super) fn sack_order(packet: &[u8], earlier: &[u8]) -> SackOrder {
     match (Segment::parse(packet), Segment::parse(earlier)) {
         (Some(ack), Some(earlier)) => order(&ack.sack, &earlier.sack, earlier.acknowledgment),

@@ -1,19 +1,13 @@
-//! IPv4 and TCP headers as they are on the wire (RFC 791, RFC 9293).
-
-use std::net::Ipv4Addr;
+//! TCP headers as they are on the wire (RFC 9293), and the Internet's checksum.
 
 use dumbbell_capture::SackBlocks;
 
-/// Protocol number of TCP.
-pub(crate) const PROTOCOL_TCP: u8 = 6;
-
-/// Protocol number of UDP.
-pub(crate) const PROTOCOL_UDP: u8 = 17;
+use crate::packet::ip::{Ip, PROTOCOL_TCP};
 
 /// UDP's header, bytes (RFC 768).
 pub(crate) const UDP_HEADER_BYTES: usize = 8;
 
-/// Smallest IPv4 and TCP header, bytes.
+/// Smallest TCP header, bytes.
 const MIN_HEADER_BYTES: usize = 20;
 
 /// TCP's flag bits.
@@ -27,38 +21,6 @@ pub(crate) mod tcp_flag {
     pub(crate) const CWR: u8 = 0x80;
 }
 
-/// The parts of an IPv4 header that the path needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ipv4 {
-    pub(crate) header_bytes: usize,
-    pub(crate) protocol: u8,
-    pub(crate) destination: Ipv4Addr,
-    /// Not the first fragment: no transport header follows.
-    pub(crate) is_later_fragment: bool,
-}
-
-impl Ipv4 {
-    /// Reads the header at the start of `packet`; `None` if it is not a whole IPv4 packet.
-    ///
-    /// The length field is not compared: a super-packet's may be anything.
-    #[inline]
-    pub(crate) fn parse(packet: &[u8]) -> Option<Self> {
-        if packet.len() < MIN_HEADER_BYTES || packet[0] >> 4 != 4 {
-            return None;
-        }
-        let header_bytes = usize::from(packet[0] & 0x0f) * 4;
-        if header_bytes < MIN_HEADER_BYTES || header_bytes > packet.len() {
-            return None;
-        }
-        Some(Self {
-            header_bytes,
-            protocol: packet[9],
-            destination: Ipv4Addr::from(read_u32(packet, 16)),
-            is_later_fragment: read_u16(packet, 6) & 0x1fff != 0,
-        })
-    }
-}
-
 /// The parts of a TCP segment that the path needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
@@ -67,7 +29,9 @@ pub(crate) struct Segment {
     pub(crate) sequence: u32,
     pub(crate) acknowledgment: u32,
     pub(crate) flags: u8,
-    /// IPv4 and TCP headers, bytes.
+    /// Bytes of the IP header, where TCP's begins.
+    pub(crate) ip_header_bytes: usize,
+    /// IP and TCP headers, bytes.
     pub(crate) header_bytes: usize,
     pub(crate) payload_bytes: u32,
     /// Of the SACK option (RFC 2018).
@@ -75,10 +39,15 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Reads the TCP header of `packet`, an IPv4 packet; `None` if it is not complete.
+    /// Reads the TCP header of `packet`, an IP packet; `None` if it is not complete.
     #[inline]
     pub(crate) fn parse(packet: &[u8]) -> Option<Self> {
-        let ip = Ipv4::parse(packet)?;
+        Self::behind(&Ip::parse(packet)?, packet)
+    }
+
+    /// Reads the TCP header behind the IP header `ip` of `packet`.
+    #[inline]
+    pub(crate) fn behind(ip: &Ip, packet: &[u8]) -> Option<Self> {
         if ip.protocol != PROTOCOL_TCP || ip.is_later_fragment {
             return None;
         }
@@ -96,6 +65,7 @@ impl Segment {
             sequence: read_u32(tcp, 4),
             acknowledgment: read_u32(tcp, 8),
             flags: tcp[13],
+            ip_header_bytes: ip.header_bytes,
             header_bytes: ip.header_bytes + tcp_header_bytes,
             payload_bytes: (tcp.len() - tcp_header_bytes) as u32,
             sack: sack_blocks(&tcp[MIN_HEADER_BYTES..tcp_header_bytes]),
@@ -213,6 +183,7 @@ mod tests {
                 sequence: 100,
                 acknowledgment: 0xffff_fff0,
                 flags: tcp_flag::ACK,
+                ip_header_bytes: 20,
                 header_bytes: 72,
                 payload_bytes: 3,
                 sack,
@@ -228,10 +199,17 @@ mod tests {
     }
 
     #[test]
-    fn ipv6_is_not_ipv4() {
-        let mut packet = ack_with_sack();
-        packet[0] = 0x65;
-        assert_eq!(Ipv4::parse(&packet), None);
+    fn a_segment_over_ipv6_says_the_same() {
+        let v4 = ack_with_sack();
+        let mut v6 = crate::packet::ip::tests::v6_header(0, PROTOCOL_TCP, 55);
+        v6.extend(&v4[20..]);
+        let expected = Segment {
+            ip_header_bytes: 40,
+            header_bytes: 92,
+            ..Segment::parse(&v4).expect("a whole segment")
+        };
+        assert_eq!(Segment::parse(&v6), Some(expected));
+        assert_eq!(Segment::parse(&v6[..91]), None, "cut");
     }
 
     #[test]

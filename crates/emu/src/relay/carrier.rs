@@ -8,6 +8,7 @@ use dumbbell_results::{QueueSamples, QueueStatistics};
 use dumbbell_scenario::{Scenario, Way, leads_there, route};
 
 use super::Plan;
+use super::connections::{ConnectionMeter, Counted};
 use super::flows::{FlowOnPath, Flows};
 use super::inlet::{Entering, Inlet};
 use super::lateness::Lateness;
@@ -39,6 +40,8 @@ pub(crate) struct Measurement {
     pub(crate) links: Vec<MeasuredLink>,
     pub(crate) queue: QueueSamples,
     pub(crate) flows: Vec<FlowOnPath>,
+    /// Of programs, by their numbers from the first on.
+    pub(crate) connections: Vec<Counted>,
     pub(crate) lateness: Lateness,
 }
 
@@ -80,6 +83,7 @@ impl Carrier {
             plan,
             outlook: Outlook::new(&network),
             watch: Watch {
+                connections: ConnectionMeter::new(flows.first_of_programs()),
                 meter: network.meter(scenario.flow_count(), 0, leads_there),
                 tap,
             },
@@ -222,6 +226,7 @@ impl Carrier {
         let flows = self.flows.on_path.len();
         self.watch.meter = self.network.meter(flows, self.now_ns, leads_there);
         self.watch.meter.open(&mut self.network, self.now_ns);
+        self.watch.connections = ConnectionMeter::new(self.flows.first_of_programs());
         if self.plan.sample_interval_ns > 0 && !self.links.is_empty() {
             self.next_sample_ns = self.plan.epoch_ns + self.plan.sample_interval_ns;
             self.network.set_timer(self.next_sample_ns);
@@ -256,6 +261,7 @@ impl Carrier {
             links: links.collect(),
             queue: std::mem::take(&mut self.queue),
             flows,
+            connections: self.watch.connections.counted().to_vec(),
             lateness: self.outlet.lateness.clone(),
         });
         self.watch.tap = None;
@@ -278,10 +284,9 @@ fn enter(
     } = packet;
     let (group, way) = (usize::from(frame.group), frame.way);
     if owner.flow != NO_FLOW {
-        match (way, &segment) {
-            (Way::There, segment) => flows.note_entry(now_ns, owner, &frame, segment.as_ref()),
-            (Way::Back, Some(segment)) => flows.note_request_entry(owner, &frame, segment),
-            (Way::Back, None) => {}
+        match way {
+            Way::There => flows.note_entry(now_ns, owner, &frame, segment.as_ref()),
+            Way::Back => flows.note_request_entry(owner, &frame, segment.as_ref()),
         }
     }
     let packet = Packet {
@@ -292,6 +297,7 @@ fn enter(
         arrived_ns: now_ns,
         header: frame,
     };
+    watch.connections.entered(now_ns, &packet);
     if let Some(tap) = &mut watch.tap {
         tap.note(Place::entrance(way), now_ns, &packet);
     }

@@ -132,6 +132,10 @@ impl FlowOnPath {
 #[derive(Debug)]
 pub(crate) struct Flows {
     pub(crate) on_path: Vec<FlowOnPath>,
+    /// Connections of programs have numbers from this one on, and room as soon as they are seen.
+    first_of_programs: u32,
+    /// Whether flows may have several connections, one after the other.
+    has_applications: bool,
     /// By connection: the sequence number after the highest that entered.
     next_sequence: Vec<u32>,
     /// The same of what the receiver's end wrote; empty where no application does.
@@ -147,16 +151,20 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// Of so many connections.
+    /// Of so many connections, and those of programs.
     pub(crate) fn new(
         connections: usize,
+        first_of_programs: u32,
         sent_of_groups: Vec<Arc<SentQueue>>,
         sent: Arc<SentQueue>,
         latest_rtt_us: &Arc<Vec<AtomicU32>>,
     ) -> Self {
         let flows = latest_rtt_us.len();
-        let requesting = if connections > flows { connections } else { 0 };
+        let has_applications = connections > flows || first_of_programs != u32::MAX;
+        let requesting = if has_applications { connections } else { 0 };
         Self {
+            first_of_programs,
+            has_applications,
             on_path: vec![FlowOnPath::new(); flows],
             next_sequence: vec![0; connections],
             next_request_sequence: vec![0; requesting],
@@ -168,9 +176,20 @@ impl Flows {
         }
     }
 
-    /// Whether flows may have several connections, one after the other.
-    fn has_applications(&self) -> bool {
-        !self.next_request_sequence.is_empty()
+    /// The first number of a connection of programs; `u32::MAX` without programs.
+    pub(crate) fn first_of_programs(&self) -> u32 {
+        self.first_of_programs
+    }
+
+    /// Makes room for a connection of programs.
+    #[inline]
+    fn make_room(&mut self, connection: u32) {
+        if connection as usize >= self.probes.len() && connection >= self.first_of_programs {
+            let connections = connection as usize + 1;
+            self.next_sequence.resize(connections, 0);
+            self.next_request_sequence.resize(connections, 0);
+            self.probes.resize_with(connections, RttProbe::default);
+        }
     }
 
     /// A packet of a flow enters at its sender.
@@ -186,6 +205,7 @@ impl Flows {
             self.on_path[owner.flow as usize].entered_pkts += u64::from(frame.is_data());
             return;
         };
+        self.make_room(owner.connection);
         let next_sequence = &mut self.next_sequence[owner.connection as usize];
         if segment.flags & tcp_flag::SYN != 0 {
             *next_sequence = segment.sequence.wrapping_add(1);
@@ -210,8 +230,21 @@ impl Flows {
         });
     }
 
-    /// A packet of an application's connection enters at the receiver.
-    pub(crate) fn note_request_entry(&mut self, owner: Owner, frame: &Frame, segment: &Segment) {
+    /// A packet of an application's or a program's connection enters at the receiver.
+    pub(crate) fn note_request_entry(
+        &mut self,
+        owner: Owner,
+        frame: &Frame,
+        segment: Option<&Segment>,
+    ) {
+        let Some(segment) = segment else {
+            if frame.is_of_program {
+                let counts = &mut self.on_path[owner.flow as usize].requests;
+                counts.entered_pkts += u64::from(frame.is_data());
+            }
+            return;
+        };
+        self.make_room(owner.connection);
         let next_sequence = self
             .next_request_sequence
             .get_mut(owner.connection as usize);
@@ -251,6 +284,7 @@ impl Flows {
         let Some(ack) = segment.filter(|segment| segment.flags & tcp_flag::ACK != 0) else {
             return;
         };
+        self.make_room(packet.flow);
         self.take_sent();
         let probe = &mut self.probes[packet.flow as usize];
         if ack.flags & tcp_flag::SYN != 0 {
@@ -264,7 +298,7 @@ impl Flows {
             self.on_path[flow].note_rtt(rtt_us);
             self.latest_rtt_us[flow].store(rtt_us, Ordering::Relaxed);
         }
-        if self.has_applications() {
+        if self.has_applications {
             self.probes[packet.flow as usize].forget_room();
         }
     }
@@ -272,7 +306,9 @@ impl Flows {
     #[inline]
     fn take_sent(&mut self) {
         self.sent.take(&mut self.taken);
-        for sent in self.taken.drain(..) {
+        let mut taken = std::mem::take(&mut self.taken);
+        for sent in taken.drain(..) {
+            self.make_room(sent.flow);
             let probe = &mut self.probes[sent.flow as usize];
             if sent.is_retransmission {
                 probe.on_retransmission(sent.sequence, sent.end_sequence);
@@ -280,6 +316,7 @@ impl Flows {
                 probe.on_data(sent.end_sequence, sent.entered_ns);
             }
         }
+        self.taken = taken;
     }
 }
 

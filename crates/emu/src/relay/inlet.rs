@@ -77,18 +77,27 @@ impl Inlet {
     /// Gives the packets in the `bytes` that were read at `entrance` to `enter`, one by one.
     #[inline]
     pub(crate) fn split(&mut self, entrance: usize, bytes: usize, mut enter: impl FnMut(Entering)) {
-        let GroupRoute { group, way } = self.routes[entrance];
-        let destination = self.hosts.exit(way, group).address;
-        let is_l4s = self.hosts.entrance(way, group).is_l4s;
-        let packets = match SuperPacket::parse(&self.read_buffer[..bytes], destination) {
+        let route = self.routes[entrance];
+        let GroupRoute { group, way } = route;
+        let taken = self.hosts.exit(way, group).taken();
+        let from = self.hosts.entrance(way, group);
+        let packets = match SuperPacket::parse(&self.read_buffer[..bytes], &taken) {
             Ok(packets) => packets,
             Err(Foreign) => {
                 self.foreign_pkts += 1;
                 return;
             }
         };
-        let owner =
-            (packets.ports()).map_or(Owner::NONE, |ports| self.flow_table.owner(group, ports));
+        let owner = match from.runs_programs {
+            true => self.flow_table.owner_of_program(route, &packets),
+            false => {
+                (packets.ports()).map_or(Owner::NONE, |ports| self.flow_table.owner(group, ports))
+            }
+        };
+        let without_segment = match from.runs_programs && !packets.has_datagrams() {
+            true => Kind::Control,
+            false => Kind::Datagram,
+        };
         for index in 0..packets.packets() {
             let mut buffer = self.pool.take();
             let Some(bytes) = packets.write(index, &mut buffer.bytes) else {
@@ -100,11 +109,11 @@ impl Inlet {
                 _ if owner.flow == NO_FLOW => Kind::Other,
                 Some(segment) if segment.payload_bytes > 0 => Kind::Data,
                 Some(_) => Kind::Control,
-                None => Kind::Datagram,
+                None => without_segment,
             };
-            let route = GroupRoute { group, way };
             let mut frame = Frame::new(buffer, bytes, route, kind, owner.flow);
-            if is_l4s && segment.is_some() {
+            frame.is_of_program = from.runs_programs;
+            if from.is_l4s && segment.is_some() {
                 frame.identify_as_l4s();
             }
             enter(Entering {

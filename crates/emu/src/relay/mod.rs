@@ -5,12 +5,14 @@
 //! late the thread comes to it. So lateness never adds up, and the rate of a link is exact.
 
 mod carrier;
+mod connections;
 mod flow_table;
 mod flows;
 mod inlet;
 mod lateness;
 mod outlet;
 mod parts;
+mod program_connections;
 mod report;
 mod rtt_probe;
 mod sent_data;
@@ -39,6 +41,7 @@ pub(crate) use flows::{FlowOnPath, RequestsOnPath};
 use inlet::Inlet;
 use parts::Part;
 pub(crate) use parts::parts;
+use program_connections::Numbering;
 pub(crate) use report::RelayReport;
 use sent_data::SentQueue;
 
@@ -85,6 +88,8 @@ pub(crate) struct Relay {
     stop: Arc<AtomicBool>,
     latest_rtt_us: Arc<Vec<AtomicU32>>,
     ports: Arc<PortTable>,
+    numbering: Arc<Numbering>,
+    epoch_ns: u64,
     /// By part.
     threads: Vec<JoinHandle<Done>>,
 }
@@ -122,20 +127,32 @@ impl Relay {
         let sent: Vec<Arc<SentQueue>> = parts.iter().map(|_| Arc::default()).collect();
         let sent_of_groups = sent_of_groups(scenario, &parts, &sent);
         let mut taps = taps.into_iter();
+        let ports = PortTable::new(scenario);
+        let flow_table = FlowTable::new(scenario, &ports);
+        let connections = flow_table.connections();
+        let first_of_programs = flow_table.numbering().first();
         // Assembled first: if a thread cannot be started, dropping it stops the others.
         let mut relay = Self {
             stop: Arc::new(AtomicBool::new(false)),
             latest_rtt_us: Arc::clone(&latest_rtt_us),
-            ports: PortTable::new(scenario),
+            ports,
+            numbering: Arc::clone(flow_table.numbering()),
+            epoch_ns,
             threads: Vec::with_capacity(parts.len()),
         };
         for ((number, part), sent) in (0..).zip(parts).zip(sent) {
             let pool = Pool::new(buffer_bytes(scenario), buffers(scenario, &part));
-            let flow_table = FlowTable::new(scenario, &relay.ports);
-            let connections = flow_table.connections();
-            let inlet = Inlet::new(part.routes, hosts, flow_table, pool);
-            let flows = Flows::new(connections, sent_of_groups.clone(), sent, &latest_rtt_us);
-            let carrier = Carrier::new(scenario, plan, inlet, part.links, flows, taps.next());
+            let inlet = Inlet::new(part.routes, hosts, flow_table.clone(), pool);
+            let sent_of_groups = sent_of_groups.clone();
+            let flows = Flows::new(
+                connections,
+                first_of_programs,
+                sent_of_groups,
+                sent,
+                &latest_rtt_us,
+            );
+            let links = part.links;
+            let carrier = Carrier::new(scenario, plan, inlet, links, flows, taps.next());
             relay.threads.push(spawn(number, carrier, &relay.stop)?);
         }
         Ok(relay)
@@ -160,7 +177,8 @@ impl Relay {
     pub(crate) fn stop(mut self) -> Result<RelayReport, Error> {
         self.stop.store(true, Ordering::Relaxed);
         let threads = std::mem::take(&mut self.threads);
-        RelayReport::new(threads.into_iter().map(join))
+        let done = threads.into_iter().map(join);
+        RelayReport::new(done, &self.numbering, self.epoch_ns)
     }
 }
 
@@ -227,5 +245,7 @@ fn join(thread: JoinHandle<Done>) -> Done {
 
 #[cfg(test)]
 mod network_tests;
+#[cfg(test)]
+mod program_tests;
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,10 @@ use dumbbell_results::{QueueSamples, StatisticSamples};
 
 use super::Done;
 use super::carrier::{MeasuredLink, Measurement};
+use super::connections::{ConnectionOnPath, Counted, connections_on_path};
 use super::flows::FlowOnPath;
 use super::lateness::Lateness;
+use super::program_connections::Numbering;
 use crate::error::Error;
 
 /// What the relay measured.
@@ -17,6 +19,12 @@ pub(crate) struct RelayReport {
     pub(crate) queue: QueueSamples,
     /// By flow.
     pub(crate) flows: Vec<FlowOnPath>,
+    /// Of programs: their connections, in the order in which they came.
+    #[cfg_attr(
+        not(test),
+        allow(dead_code, reason = "runs of programs do not report it yet")
+    )]
+    pub(crate) connections: Vec<ConnectionOnPath>,
     /// Of all parts.
     pub(crate) lateness: Lateness,
     /// CPU time of the busiest thread, which includes what the hosts' TCP does in its writes.
@@ -32,24 +40,35 @@ pub(crate) struct RelayReport {
 }
 
 impl RelayReport {
-    /// Of all threads.
-    pub(super) fn new(threads: impl Iterator<Item = Done>) -> Result<Self, Error> {
+    /// Of all threads; of programs' connections that have the numbers of `numbering`, in a run that started at
+    /// `epoch_ns`.
+    pub(super) fn new(
+        threads: impl Iterator<Item = Done>,
+        numbering: &Numbering,
+        epoch_ns: u64,
+    ) -> Result<Self, Error> {
         let mut report = Self {
             links: Vec::new(),
             queue: QueueSamples::default(),
             flows: Vec::new(),
+            connections: Vec::new(),
             lateness: Lateness::new(),
             busiest_cpu_ns: 0,
             is_realtime: true,
             foreign_pkts: 0,
         };
+        let mut connections: Vec<Vec<Counted>> = Vec::new();
         // All of them, so that each has ended when one has failed.
         for done in threads.collect::<Vec<_>>() {
             report.busiest_cpu_ns = report.busiest_cpu_ns.max(done.cpu_ns);
             report.is_realtime &= done.is_realtime;
             report.foreign_pkts += done.foreign_pkts;
-            report.add(done.measurement?);
+            let mut measurement = done.measurement?;
+            connections.push(std::mem::take(&mut measurement.connections));
+            report.add(measurement);
         }
+        let parts = connections.iter().map(Vec::as_slice);
+        report.connections = connections_on_path(parts, numbering, epoch_ns);
         report.links.sort_by_key(|link| link.index);
         report.queue = in_order(&report.queue);
         Ok(report)

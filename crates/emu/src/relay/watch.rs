@@ -2,6 +2,7 @@
 
 use dumbbell_net::{Departure, DropReason, Link, Meter, Observer, Packet};
 
+use super::connections::ConnectionMeter;
 use crate::capture::{Place, Tap};
 use crate::packet::frame::Frame;
 
@@ -9,6 +10,7 @@ use crate::packet::frame::Frame;
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) meter: Meter,
+    pub(crate) connections: ConnectionMeter,
     /// While the run is captured and measured.
     pub(crate) tap: Option<Tap>,
 }
@@ -47,6 +49,7 @@ impl Observer<Frame> for Watch {
         let counted = Self::counted(packet);
         let counted = counted.as_ref().unwrap_or(packet);
         self.meter.refused(now_ns, link, counted, reason);
+        self.connections.dropped(packet);
         if let Some(tap) = &mut self.tap {
             tap.refused(reason);
         }
@@ -64,6 +67,7 @@ impl Observer<Frame> for Watch {
         let counted = Self::counted(packet);
         let counted = counted.as_ref().unwrap_or(packet);
         self.meter.dropped(now_ns, link, counted, reason);
+        self.connections.dropped(packet);
         if let Some(tap) = &mut self.tap {
             tap.dropped(now_ns, link as u16, packet, reason);
         }
@@ -73,6 +77,7 @@ impl Observer<Frame> for Watch {
         let counted = Self::counted(packet);
         self.meter
             .marked(now_ns, link, counted.as_ref().unwrap_or(packet));
+        self.connections.marked(packet);
     }
 
     fn duplicated(&mut self, now_ns: u64, link: usize, copy: &Packet<Frame>) {
@@ -88,6 +93,7 @@ impl Observer<Frame> for Watch {
         let counted = Self::counted(packet);
         self.meter
             .lost(done_ns, link, counted.as_ref().unwrap_or(packet));
+        self.connections.dropped(packet);
         if let Some(tap) = &mut self.tap {
             tap.lost(done_ns, link as u16, packet);
         }
