@@ -1,17 +1,20 @@
 //! One thread of the relay: it reads hosts, runs its part of the network and writes hosts.
 
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_net::{Event, LinkMeter, Network, Outlook, Packet};
+use dumbbell_net::{Event, LinkMeter, Network, NetworkChange, Outlook, Packet};
 use dumbbell_results::{QueueSamples, QueueStatistics};
 use dumbbell_scenario::{Scenario, Way, leads_there, route};
 
 use super::Plan;
+use super::changes::{Inbox, Timed};
 use super::connections::{ConnectionMeter, Counted};
 use super::flows::{FlowOnPath, Flows};
 use super::inlet::{Entering, Inlet};
 use super::lateness::Lateness;
+use super::live::{LivePath, PUBLISH_NS};
 use super::outlet::{Outlet, Times};
 use super::waiting::Waiter;
 use super::watch::Watch;
@@ -58,6 +61,10 @@ pub(crate) struct Carrier {
     flows: Flows,
     /// Numbers of the links of this part.
     links: Vec<usize>,
+    /// Changes of the path.
+    inbox: Arc<Inbox>,
+    live: Arc<LivePath>,
+    next_publish_ns: u64,
     queue: QueueSamples,
     next_sample_ns: u64,
     /// Up to when events have happened, ns.
@@ -75,6 +82,7 @@ impl Carrier {
         links: Vec<usize>,
         flows: Flows,
         tap: Option<Tap>,
+        (inbox, live): (Arc<Inbox>, Arc<LivePath>),
     ) -> Self {
         let network: Network<Frame> = scenario.network(plan.epoch_ns);
         Self {
@@ -90,6 +98,9 @@ impl Carrier {
             network,
             flows,
             links,
+            inbox,
+            live,
+            next_publish_ns: 0,
             queue: QueueSamples::new(scenario),
             next_sample_ns: u64::MAX,
             now_ns: 0,
@@ -101,15 +112,20 @@ impl Carrier {
     /// Relays what comes in until `stop`.
     pub(crate) fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         let hosts = Arc::clone(&self.inlet.hosts);
-        let mut waiter = Waiter::new(self.inlet.descriptors(&hosts));
+        let inbox = Arc::clone(&self.inbox);
+        let mut waiter = Waiter::new(self.inlet.descriptors(&hosts), inbox.as_fd());
         let mut pending = vec![false; self.inlet.routes.len()];
         while !stop.load(Ordering::Relaxed) {
+            for Timed { at_ns, change } in inbox.take() {
+                self.change(at_ns, change)?;
+            }
             for (entrance, pending) in pending.iter_mut().enumerate() {
                 if *pending || waiter.is_readable(entrance) {
                     *pending = self.read_some(entrance)?;
                 }
             }
             self.advance(monotonic_ns())?;
+            self.publish();
             let due_ns = if pending.contains(&true) {
                 0
             } else {
@@ -158,6 +174,27 @@ impl Carrier {
             });
         }
         Ok(true)
+    }
+
+    /// Shows this part's links, once in a while.
+    #[inline]
+    fn publish(&mut self) {
+        if self.now_ns >= self.next_publish_ns {
+            for &index in &self.links {
+                let (link, meter) = (&self.network.links()[index], &self.watch.meter.links[index]);
+                self.live.publish(index, self.now_ns, link, meter);
+            }
+            self.next_publish_ns = self.now_ns + PUBLISH_NS;
+        }
+    }
+
+    /// Makes a change that was asked for at `at_ns`: what was due before happens before, however late that is.
+    fn change(&mut self, at_ns: u64, change: NetworkChange) -> Result<(), Error> {
+        let at_ns = at_ns.max(self.now_ns + 1);
+        self.advance(at_ns - 1)?;
+        self.network.change(at_ns, change, &mut self.watch);
+        self.outlook = Outlook::new(&self.network);
+        Ok(())
     }
 
     /// Lets everything happen that is due at `now_ns`, at its due time.

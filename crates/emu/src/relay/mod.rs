@@ -5,11 +5,13 @@
 //! late the thread comes to it. So lateness never adds up, and the rate of a link is exact.
 
 mod carrier;
+mod changes;
 mod connections;
 mod flow_table;
 mod flows;
 mod inlet;
 mod lateness;
+mod live;
 mod outlet;
 mod parts;
 mod program_connections;
@@ -23,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 
-use dumbbell_scenario::{Scenario, Way};
+use dumbbell_scenario::{Change, Scenario, Way};
 
 use crate::applications::PortTable;
 use crate::capture::Tap;
@@ -35,10 +37,12 @@ use crate::packet::frame::{GroupRoute, Pool};
 use crate::packet::super_packet::VNET_HEADER_BYTES;
 pub(crate) use carrier::MeasuredLink;
 use carrier::{Carrier, Measurement};
+use changes::Changes;
 use flow_table::FlowTable;
 use flows::Flows;
 pub(crate) use flows::{FlowOnPath, RequestsOnPath};
 use inlet::Inlet;
+use live::LivePath;
 use parts::Part;
 pub(crate) use parts::parts;
 use program_connections::Numbering;
@@ -89,6 +93,8 @@ pub(crate) struct Relay {
     latest_rtt_us: Arc<Vec<AtomicU32>>,
     ports: Arc<PortTable>,
     numbering: Arc<Numbering>,
+    changes: Changes,
+    live: Arc<LivePath>,
     epoch_ns: u64,
     /// By part.
     threads: Vec<JoinHandle<Done>>,
@@ -137,6 +143,8 @@ impl Relay {
             latest_rtt_us: Arc::clone(&latest_rtt_us),
             ports,
             numbering: Arc::clone(flow_table.numbering()),
+            changes: Changes::new(scenario, epoch_ns, parts.len())?,
+            live: Arc::new(LivePath::new(scenario.links.len())),
             epoch_ns,
             threads: Vec::with_capacity(parts.len()),
         };
@@ -151,8 +159,9 @@ impl Relay {
                 sent,
                 &latest_rtt_us,
             );
+            let outside = (relay.changes.inbox(number), Arc::clone(&relay.live));
             let links = part.links;
-            let carrier = Carrier::new(scenario, plan, inlet, links, flows, taps.next());
+            let carrier = Carrier::new(scenario, plan, inlet, links, flows, taps.next(), outside);
             relay.threads.push(spawn(number, carrier, &relay.stop)?);
         }
         Ok(relay)
@@ -168,6 +177,18 @@ impl Relay {
         Arc::clone(&self.ports)
     }
 
+    /// How its links are.
+    #[cfg_attr(not(test), allow(dead_code, reason = "nobody looks on yet"))]
+    pub(crate) fn live(&self) -> Arc<LivePath> {
+        Arc::clone(&self.live)
+    }
+
+    /// Changes the path from now on.
+    #[cfg_attr(not(test), allow(dead_code, reason = "nothing asks for a change yet"))]
+    pub(crate) fn change(&self, change: &Change) -> Result<(), Error> {
+        self.changes.make(change)
+    }
+
     /// Whether all parts still run; when one does not, [`Relay::stop`] says why.
     pub(crate) fn is_running(&self) -> bool {
         !self.threads.iter().any(JoinHandle::is_finished)
@@ -178,7 +199,11 @@ impl Relay {
         self.stop.store(true, Ordering::Relaxed);
         let threads = std::mem::take(&mut self.threads);
         let done = threads.into_iter().map(join);
-        RelayReport::new(done, &self.numbering, self.epoch_ns)
+        let report = RelayReport::new(done, &self.numbering, self.epoch_ns)?;
+        Ok(RelayReport {
+            changes: self.changes.made(),
+            ..report
+        })
     }
 }
 
@@ -243,6 +268,8 @@ fn join(thread: JoinHandle<Done>) -> Done {
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+#[cfg(test)]
+mod change_tests;
 #[cfg(test)]
 mod network_tests;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What the relay measured, all parts together.
 
 use dumbbell_results::{QueueSamples, StatisticSamples};
+use dumbbell_scenario::Change;
 
 use super::Done;
 use super::carrier::{MeasuredLink, Measurement};
@@ -25,6 +26,9 @@ pub(crate) struct RelayReport {
         allow(dead_code, reason = "runs of programs do not report it yet")
     )]
     pub(crate) connections: Vec<ConnectionOnPath>,
+    /// What was changed of the path, and when, ns from the start of the run.
+    #[cfg_attr(not(test), allow(dead_code, reason = "nothing asks for a change yet"))]
+    pub(crate) changes: Vec<(u64, Change)>,
     /// Of all parts.
     pub(crate) lateness: Lateness,
     /// CPU time of the busiest thread, which includes what the hosts' TCP does in its writes.
@@ -52,6 +56,7 @@ impl RelayReport {
             queue: QueueSamples::default(),
             flows: Vec::new(),
             connections: Vec::new(),
+            changes: Vec::new(),
             lateness: Lateness::new(),
             busiest_cpu_ns: 0,
             is_realtime: true,

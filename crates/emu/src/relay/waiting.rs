@@ -80,6 +80,7 @@ fn plan(now_ns: u64, due_ns: u64, allowance_ns: u64) -> Plan {
 
 /// Waits on behalf of one loop.
 pub(crate) struct Waiter<'a> {
+    /// Devices, and last what wakes the loop.
     descriptors: Vec<PollFd<'a>>,
     allowance: Allowance,
     /// Nobody has asked: any may have something to read.
@@ -87,10 +88,14 @@ pub(crate) struct Waiter<'a> {
 }
 
 impl<'a> Waiter<'a> {
-    /// Waits for any of `descriptors` to have something to read.
-    pub(crate) fn new(descriptors: impl Iterator<Item = BorrowedFd<'a>>) -> Self {
+    /// Waits for any of `devices` to have something to read, or for `waker`.
+    pub(crate) fn new(
+        devices: impl Iterator<Item = BorrowedFd<'a>>,
+        waker: BorrowedFd<'a>,
+    ) -> Self {
         Self {
-            descriptors: descriptors
+            descriptors: devices
+                .chain([waker])
                 .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN))
                 .collect(),
             allowance: Allowance {
@@ -121,14 +126,14 @@ impl<'a> Waiter<'a> {
         }
     }
 
-    /// Whether descriptor `index` may have something to read since [`Waiter::wait`] returned.
+    /// Whether device `index` may have something to read since [`Waiter::wait`] returned.
     #[inline]
     pub(crate) fn is_readable(&self, index: usize) -> bool {
         self.is_unknown || !self.descriptors[index].revents().is_empty()
     }
 
     fn look(&mut self) -> io::Result<()> {
-        self.is_unknown = self.descriptors.len() <= FEW_DEVICES;
+        self.is_unknown = self.descriptors.len() - 1 <= FEW_DEVICES;
         if self.is_unknown {
             return Ok(());
         }
