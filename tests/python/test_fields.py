@@ -26,11 +26,30 @@ every_field = pytest.mark.parametrize(
 )
 
 
+#: What only a group of programs has, with what else it needs.
+OF_PROGRAMS: dict[str, dict[str, Any]] = {
+    "client": {},
+    "server": {"client": "true"},
+    "ready": {"client": "true", "server": "true"},
+    "measure": {"client": "true"},
+    "mtu": {"client": "true"},
+}
+#: What an engine need not know.
+OF_PYTHON = ((Scenario, "name"), (Group, "measure"))
+
+
+def plain_groups(owner: type, field: Field[Any, Any]) -> list[Any]:
+    """Two groups in which a field of groups has its default."""
+    others = OF_PROGRAMS.get(field.name, {}) if owner is Group else {}
+    return [Group("reno", **others), "reno"]
+
+
 def scenario_with(owner: type, field: Field[Any, Any]) -> Scenario:
     """A short scenario in which a field has its example's value."""
-    groups: list[Any] = ["reno", "reno"]
+    groups = plain_groups(owner, field)
     if owner is Group:
-        changed: dict[str, Any] = {"cc": "reno", field.name: field.example}
+        others = OF_PROGRAMS.get(field.name, {})
+        changed: dict[str, Any] = {"cc": "reno", **others, field.name: field.example}
         groups = [Group(**changed), "reno"]
     words: dict[str, Any] = {"time": "1.2s", "sample": "0s"}
     words |= {field.name: field.example} if owner is Scenario else {}
@@ -63,9 +82,13 @@ def test_the_engine_knows_it(owner, field):
     """`crates/scenario/src/scenario.rs` must have a field of its `engine` name."""
     scenario = scenario_with(owner, field)
     links = links_with() if owner is Link else ()
-    plain = Scenario(["reno", "reno"], links=links, time="1.2s", sample="0s")
-    is_title = (owner, field.name) == (Scenario, "name")
-    assert (scenario.resolve() != plain.resolve()) == (not is_title)
+    plain = Scenario(plain_groups(owner, field), links=links, time="1.2s", sample="0s")
+    is_of_python = (owner, field.name) in OF_PYTHON
+    assert (scenario.resolve() != plain.resolve()) == (not is_of_python)
+    if scenario.groups[0].client is not None:
+        with pytest.raises(ScenarioError, match="use `--engine kernel`"):
+            dumbbell.run(scenario)
+        return
     assert dumbbell.run(scenario).verdict.status in ("OK", "WARN", "INVALID")
 
 
@@ -94,7 +117,7 @@ def test_it_is_an_axis(owner, field):
     if not field.is_axis:
         return
     links = links_with() if owner is Link else ()
-    plain = Scenario(["reno", "reno"], links=links, time="90s")
+    plain = Scenario(plain_groups(owner, field), links=links, time="90s")
     prefix = {Scenario: "", Link: "link.only.", Group: "0."}[owner]
     name = f"{prefix}{field.name}"
     design = make_design(plain, {name: [field.example]})
@@ -107,7 +130,11 @@ def test_groups_are_distinguished_by_it(owner, field):
     if owner is Group and field.name != "cc":
         first, second = scenario_with(owner, field).group_labels
         of = "poisson" if field.name == "traffic" else f"{field.name} "
-        assert first.startswith(f"reno ({of}")
+        name = scenario_with(owner, field).groups[0].client
+        if name is not None:  # the program is what it is called by
+            assert first == f"{name.name} reno"
+        else:
+            assert first.startswith(f"reno ({of}")
         assert first != second
 
 

@@ -29,6 +29,8 @@ __all__ = [
 
 #: Prefix of a congestion control of the running kernel.
 KERNELS_OWN = "linux/"
+#: That which its sockets have unless they choose another: `net.ipv4.tcp_congestion_control`.
+KERNELS_DEFAULT = f"{KERNELS_OWN}default"
 #: Prefix of a Python class that the running program defines.
 PYTHON_CLASS = "python/"
 #: Suffixes of source files.

@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from dumbbell import _core
-from dumbbell.congestion_control import congestion_controls
+from dumbbell.congestion_control import CongestionControlChoice, congestion_controls
 from dumbbell.errors import EngineError, PrivilegeError, ScenarioError, nearest
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.program import Command, RecordedCommand
 
 __all__ = ["ENGINES", "KERNEL", "SIMULATOR", "check_engine", "default_workers", "engine_build"]
 
@@ -43,14 +46,10 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
     if engine not in ENGINES:
         raise ScenarioError(f"unknown engine `{engine}`{nearest(engine, ENGINES)}")
     ccs = [group.cc for scenario in scenarios for group in scenario.groups]
+    for client in (group.client for each in scenarios for group in each.groups if group.client):
+        check_program(client, engine)
     if engine == SIMULATOR:
-        for cc in ccs:
-            if cc.is_kernels_own:
-                plain = cc.kernel_name
-                hint = f", or `{plain}`" if plain in congestion_controls() else ""
-                raise ScenarioError(
-                    f"`{cc}` is the running kernel's own; use `--engine kernel`{hint}", key="cc"
-                )
+        check_simulated(ccs)
         return
     for cc in ccs:
         if cc.is_python:
@@ -72,6 +71,33 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
         "the kernel engine needs root or a user namespace of its own; run this program with "
         "`sudo`, or with `unshare --user --map-root-user` before it"
     )
+
+
+def check_simulated(ccs: Sequence[CongestionControlChoice]) -> None:
+    """Refuse congestion controls that only a kernel has."""
+    for cc in ccs:
+        if cc.is_kernels_own:
+            plain = cc.kernel_name
+            hint = f", or `{plain}`" if plain in congestion_controls() else ""
+            raise ScenarioError(
+                f"`{cc}` is the running kernel's own; use `--engine kernel`{hint}", key="cc"
+            )
+
+
+def check_program(client: Command, engine: str) -> None:
+    """Refuse a program that an engine does not run."""
+    if isinstance(client, RecordedCommand):
+        raise ScenarioError(
+            f"`{excerpt(client)}` is a program of a result, and results run no programs; write "
+            "the scenario to a file (`Scenario.to_toml`), read what it runs, and run that",
+            key="client",
+        )
+    if engine == SIMULATOR:
+        raise ScenarioError(
+            f"`{excerpt(client)}` is a real program, which only the kernel engine runs; use "
+            "`--engine kernel`",
+            key="client",
+        )
 
 
 @functools.cache

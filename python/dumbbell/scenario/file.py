@@ -130,7 +130,7 @@ def build_link(index: int, table: Mapping[str, Any]) -> Link:
 def build_group(index: int, table: Mapping[str, Any]) -> Group:
     """Build a `[[group]]`, the `index`-th of the file."""
     check_keys(table, Group, group=index)
-    if "cc" not in table:
+    if "cc" not in table and "client" not in table:
         raise ScenarioError('the group has no `cc`; write `cc = "copa"`', group=index)
     try:
         return Group(**table)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 from dumbbell.congestion_control import CongestionControlChoice
+from dumbbell.congestion_control.choice import KERNELS_DEFAULT
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.quantity import Buffer, Size, Time
 from dumbbell.quantities.steps import MIN_RTT_NS
 from dumbbell.scenario.dscp import Codepoint, Dscp
-from dumbbell.scenario.fields import FLOWS, Field, Of, documented
+from dumbbell.scenario.fields import FLOWS, Attribute, Field, Of, documented, fields_of
 from dumbbell.scenario.kinds import (
     Cc,
     Count,
@@ -24,6 +26,7 @@ from dumbbell.scenario.kinds import (
     Traffic,
     Word,
 )
+from dumbbell.scenario.program import Command, CommandLine, Pattern, Ports, PortsOf
 from dumbbell.scenario.tcp import DEFAULT_TCP, TcpChoice
 from dumbbell.scenario.traffic import BULK, TrafficChoice
 
@@ -33,6 +36,7 @@ __all__ = ["DEFAULT_MSS", "HEADER_BYTES", "MAX_FLOWS", "Group"]
 DEFAULT_MSS = "1448B"
 #: Everything around the payload on the wire: Ethernet 14, IP 20, TCP 20, timestamps 12.
 HEADER_BYTES = 66
+ETHERNET_BYTES = 14
 #: TCP_MIN_MSS of Linux: below it a segment is mostly header.
 MIN_MSS_BYTES = 88
 #: Far beyond any window in a scenario that fits in memory, so that it never limits a flow.
@@ -41,20 +45,43 @@ UNLIMITED = "1GiB"
 MAX_MSS_BYTES = 65_535 - 52
 #: Of all groups together; a scenario near this hardly fits in memory.
 MAX_FLOWS = 100_000
+#: MTU of Ethernet; the smallest with which there is IPv6 (RFC 8200 §5), and the largest of a TUN
+#: device that carries super-packets.
+DEFAULT_MTU, MIN_MTU_BYTES, MAX_MTU_BYTES = "1500B", 1280, 65_000
+#: What of a group is of our own flows, and cannot be said of a program's.
+OF_OUR_FLOWS = ("flows", "stop", "size", "traffic", "nagle", "dscp", "mss")
+#: What only a program has, besides its `client`.
+OF_PROGRAMS = ("server", "ready", "measure", "mtu")
+
+
+class OptionalCc(Field[CongestionControlChoice, str | CongestionControlChoice | type]):
+    """The field `cc`, which a group of programs need not have."""
+
+    def __set__(self, owner: object, value: Any) -> None:
+        if isinstance(value, Attribute):
+            owner.__dict__[self.name] = None  # the group's constructor decides
+        else:
+            super().__set__(owner, value)
+
+    @property
+    def default_text(self) -> str:
+        """When it must be set."""
+        return "required; with a `client`, the kernel's default"
 
 
 @documented
 @dataclass(frozen=True)
 class Group:
-    """Flows that are alike."""
+    """Flows that are alike, or programs of the user."""
 
-    cc: Field[CongestionControlChoice, str | CongestionControlChoice | type] = Field(
+    cc: Field[CongestionControlChoice, str | CongestionControlChoice | type] = OptionalCc(
         Cc(), panel=FLOWS, example="copa:mode_window_rtts=5", option=False,
         engine="cc", always=True,
         convert=lambda cc, *_: {"name": cc.runs_from, "params": dict(cc.params)},
         synonyms=("cca", "congestion_control", "algorithm", "ca"),
         doc="Congestion control: a name, a name with parameters (`copa:mode_window_rtts=5`), a "
-        "file (`./mine.bpf.c`), or `linux/cubic`, the running kernel's own (kernel engine only).",
+        "file (`./mine.bpf.c`), or `linux/cubic`, the running kernel's own (kernel engine only); "
+        "`linux/default` is what its hosts have. Programs get it as their hosts' default.",
     )  # fmt: skip
     flows: Field[int, int] = Field(
         Count(MAX_FLOWS), 1, panel=FLOWS, example=4, engine="flows", always=True,
@@ -193,8 +220,8 @@ class Group:
     )  # fmt: skip
     mss: Of[Size] = Field(
         Measure(Size, MIN_MSS_BYTES), DEFAULT_MSS, panel=FLOWS, example="8kB",
-        engine="mss_bytes", always=True, synonyms=("mtu", "segment_size"),
-        doc="Payload of a full segment.",
+        engine="mss_bytes", always=True, convert=lambda _, group, __: group.segment_bytes,
+        synonyms=("segment_size",), doc="Payload of a full segment.",
     )  # fmt: skip
     ecn: Field[bool | str, bool | str] = Field(
         Ecn(), False, panel=FLOWS, example=True, engine="ecn",
@@ -228,7 +255,44 @@ class Group:
         "`af41`, `le`) or a number. Only queues that look at it treat packets differently.",
     )  # fmt: skip
 
+    client: Field[Command | None, str | Sequence[str] | None] = Field(
+        CommandLine(), None, panel=FLOWS, example="curl -so /dev/null http://server/file",
+        option=False, axis=False, sparse=True, engine="program",
+        convert=lambda _, group, __: group.program(), default_note="none",
+        synonyms=("command", "program", "cmd", "exec"),
+        doc="A program instead of flows of ours (kernel engine only, docs/emulate.md): its command "
+        "runs in the receiver's host, and its name for the other host is `server`. Text is split "
+        "as in a shell, which does not run.",
+    )  # fmt: skip
+    server: Field[Command | None, str | Sequence[str] | None] = Field(
+        CommandLine(), None, panel=FLOWS, example="python3 -m http.server 80", option=False,
+        axis=False, sparse=True, default_note="none", synonyms=("serve", "daemon"),
+        doc="With `client`: the command in the sender's host, started first and ended with the "
+        "run. What it sends crosses the group's `route`.",
+    )  # fmt: skip
+    ready: Field[Ports | None, str | Sequence[str] | None] = Field(
+        PortsOf(), None, panel=FLOWS, example="tcp:80", option=False, axis=False, sparse=True,
+        default_note="nothing", synonyms=("port", "ports", "wait_for", "listen"),
+        doc="With `server`: ports that must be open there before the client starts, `tcp:80` or "
+        "`udp:443`, a list or with commas between.",
+    )  # fmt: skip
+    measure: Field[str | None, str | None] = Field(
+        Pattern(), None, panel=FLOWS, example=r"speed: (\S+)", option=False, axis=False,
+        sparse=True, default_note="nothing", synonyms=("regex", "result"),
+        doc="With `client`: a regular expression whose group is a number that the client prints, "
+        "which becomes the metric `measured`; the last that is found counts.",
+    )  # fmt: skip
+    mtu: Of[Size] = Field(
+        Measure(Size, MIN_MTU_BYTES), DEFAULT_MTU, panel=FLOWS, example="1400B", option=False,
+        sparse=True, synonyms=("max_packet", "packet_size"),
+        doc="With `client`: the largest IP packet of both hosts.",
+    )  # fmt: skip
+
     def __post_init__(self) -> None:
+        if self.client is None:
+            self._check_without_program()
+        else:
+            self._check_program()
         self._check_segment()
         self._check_stop()
         if self.gso and not self.tso:
@@ -243,6 +307,45 @@ class Group:
                 "one, or set a parameter of the traffic",
                 key="size",
             )
+
+    def _is_set(self, name: str) -> bool:
+        """Whether a field has another value than its default."""
+        return not fields_of(Group)[name].is_default(getattr(self, name))
+
+    def _check_without_program(self) -> None:
+        """Refuse what needs a program."""
+        if vars(self)["cc"] is None:
+            raise TypeError("Group() needs `cc`")
+        for name in filter(self._is_set, OF_PROGRAMS):
+            instead = "; of our own flows it is their `mss`" if name == "mtu" else ""
+            message = f"`{name}` needs the `client` of a program; add one{instead}"
+            raise ScenarioError(message, key=name)
+
+    def _check_program(self) -> None:
+        """Refuse what does not go with a program."""
+        if vars(self)["cc"] is None:
+            vars(self)["cc"] = CongestionControlChoice(KERNELS_DEFAULT)
+        for name in filter(self._is_set, OF_OUR_FLOWS):
+            instead = "use `mtu`" if name == "mss" else "remove one"
+            raise ScenarioError(
+                f"`{name}` cannot be combined with a `client`, whose program decides what is "
+                f"sent; {instead}",
+                key=name,
+            )
+        if self.ready and self.server is None:
+            raise ScenarioError(f"ready `{self.ready}` needs a `server`; add one", key="ready")
+        if self.mtu > MAX_MTU_BYTES:
+            message = f"mtu `{self.mtu}` is too large; use at most `{MAX_MTU_BYTES}B`"
+            raise ScenarioError(message, key="mtu")
+
+    def program(self) -> dict[str, Any]:
+        """Return its programs as the engine takes them."""
+        return {
+            "client": list(self.client or ()),
+            "server": list(self.server or ()),
+            "ready": self.ready.to_engine() if self.ready else [],
+            "mtu_bytes": int(self.mtu),
+        }
 
     def _check_segment(self) -> None:
         """Refuse a segment that no packet or window holds."""
@@ -312,6 +415,13 @@ class Group:
             )
 
     @property
+    def segment_bytes(self) -> int:
+        """Payload of a full segment: of a program's, what its hosts' MTU leaves."""
+        if self.client is None:
+            return int(self.mss)
+        return int(self.mtu) + ETHERNET_BYTES - HEADER_BYTES
+
+    @property
     def packet_bytes(self) -> int:
         """Size of a full segment on the wire."""
-        return int(self.mss) + HEADER_BYTES
+        return self.segment_bytes + HEADER_BYTES

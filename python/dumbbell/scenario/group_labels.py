@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from dumbbell.congestion_control.choice import KERNELS_DEFAULT
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.plain_value import to_plain
 from dumbbell.scenario.fields import fields_of
@@ -38,6 +39,10 @@ def group_labels(scenario: Scenario) -> tuple[str, ...]:
     files = short_paths([group.cc.name for group in groups if group.cc.is_file])
     labels = []
     for group in groups:
+        if group.client is not None:
+            has_own = group.cc.name != KERNELS_DEFAULT
+            labels.append(f"{group.client.name} {group.cc}" if has_own else group.client.name)
+            continue
         if group.traffic.declaration.sends_datagrams:  # no congestion control
             labels.append(str(group.traffic))
             continue
@@ -77,7 +82,7 @@ def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
             return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
         if isinstance(value, bool):
             return "on" if value else "off"
-        return "none" if value is None else f"{to_plain(value)}"
+        return "none" if value is None else f"{excerpt(to_plain(value))}"
 
     # What they send is named first, and the number of flows last: what they are like matters more.
     fields = sorted(

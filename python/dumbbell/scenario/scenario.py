@@ -35,6 +35,7 @@ from dumbbell.scenario.group_labels import group_labels
 from dumbbell.scenario.kinds import Changes, Count, Measure, Text
 from dumbbell.scenario.link import BOTTLENECK, Link, write_steps
 from dumbbell.scenario.link_queue import LinkQueue
+from dumbbell.scenario.program import recorded_commands
 from dumbbell.scenario.routes import check_routes, groups_over
 from dumbbell.scenario.trace import WRITTEN, Trace
 
@@ -331,7 +332,7 @@ class Scenario:
     ) -> Scenario:
         """Return the scenario of a result, with what it recorded of each group's `cc`.
 
-        No file is looked for and no congestion control is looked up.
+        No file is looked for and no congestion control is looked up. Its programs do not run again.
         """
         for group in words["group"]:
             if f"{CDF}(" in str(group.get("traffic", "")):
@@ -339,7 +340,7 @@ class Scenario:
         for path in (words, *words.get("link", [])):
             if Trace.names_file(str(path.get("trace") or WRITTEN)):
                 raise ScenarioError("a result's trace has its times, not a file")
-        groups = zip(words["group"], ccs, strict=True)
+        groups = zip(map(recorded_commands, words["group"]), ccs, strict=True)
         return cls([Group(**{**group, "cc": cc}) for group, cc in groups], **settings_of(words))
 
     def with_ccs(
