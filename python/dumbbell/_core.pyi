@@ -9,9 +9,11 @@ __all__ = [
     "AckSample",
     "Cancelled",
     "CaptureError",
+    "Child",
     "ConfinedResult",
     "CongestionControlFault",
     "Control",
+    "Emulation",
     "EngineError",
     "Output",
     "RateSample",
@@ -287,6 +289,56 @@ def run(
     capture: CaptureConfig | None = None,
 ) -> Output:
     """Run a scenario on an engine, `simulator` or `kernel`; other Python threads run meanwhile."""
+
+@final
+class Emulation:
+    """A running network with hosts: of each group two, in which programs are started."""
+
+    def __new__(
+        cls,
+        scenario_json: str,
+        control: Control | None = None,
+        capture: CaptureConfig | None = None,
+    ) -> Emulation:
+        """Make the hosts, measure the idle path, start the relay and all flows of ours."""
+
+    def spawn(
+        self,
+        group: int,
+        side: str,
+        argv: list[str],
+        env: dict[str, str] | None = None,
+        cwd: str | None = None,
+        stdio: tuple[int, int, int] = (0, 1, 2),
+        new_session: bool = False,
+    ) -> Child:
+        """Start a program in the `client` or `server` host of a group."""
+
+    def wait_ready(self, group: int, ports: list[str], timeout_s: float) -> None:
+        """Wait until ports like `tcp:80` are open at a group's server."""
+
+    def addresses(self, group: int) -> str:
+        """Addresses of a group's hosts, as JSON: lists by `client` and `server`."""
+
+    def stop(self) -> Output:
+        """End all programs, and what is measured: the result."""
+
+@final
+class Child:
+    """A program in a host."""
+
+    @property
+    def pid(self) -> int:
+        """Number of its process."""
+
+    def poll(self) -> int | None:
+        """Its exit code, or minus the signal that ended it; None while it runs."""
+
+    def wait(self, timeout_s: float | None = None) -> int | None:
+        """Wait until it has ended, or for so long; as `poll`."""
+
+    def signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
 
 def analyze(path: str, options_json: str) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
     """Analyse a capture, `-` for standard input: its reading as JSON, tables as batches."""

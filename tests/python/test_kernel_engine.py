@@ -67,6 +67,17 @@ def test_the_kernels_own(nothing_left):
     assert not [r for r in run.verdict.reasons if r.check in ("conservation", "congestion_control")]
 
 
+@pytest.mark.parametrize(("delayed_ack", "least", "most"), [(True, 0.4, 0.7), (False, 0.95, 1.2)])
+def test_acks_are_delayed_or_not(tmp_path, delayed_ack, least, most):
+    asked = scenario(Group("linux/cubic", delayed_ack=delayed_ack))
+    dumbbell.run(asked, engine="kernel", capture=tmp_path / "run.pcapng")
+    rows = dumbbell.analyze(tmp_path / "run.pcapng").connections.to_pandas()
+    at_receiver = rows[rows["point"] == "receiver-0"]
+    data_pkts, acks = at_receiver["data_pkts"].max(), at_receiver["pure_ack_pkts"].max()
+    assert data_pkts > 1000
+    assert least < acks / data_pkts < most
+
+
 @needs_bpf
 def test_dctcps_receivers_echo_each_mark(tmp_path):
     """RFC 8257 §3.2: an ACK with ECE is of marked packets; RFC 3168's goes on until CWR comes."""

@@ -9,8 +9,10 @@
 //! |---|---|
 //! | `error` | why a run fails |
 //! | `machine` | clocks, CPU time, priorities, limits, readiness of files |
+//! | `run_end` | when measuring ends |
 //! | `packet` | packets as bytes: headers, offloaded packets of TUN devices, frames |
 //! | `hosts` | network namespaces with a TUN device each |
+//! | `programs` | programs of the user in them |
 //! | `sockets` | the flows' sockets, and the threads that send and receive |
 //! | `bpf` | congestion controls in the running kernel, and their state |
 //! | `applications` | flows that open connections as they go along, and the thread that runs them |
@@ -20,22 +22,26 @@
 //! | `traffic` | all flows of a run: sockets, threads, samples |
 //! | `calibration` | how the idle path differs from what was asked for |
 //! | `receive_window` | receive windows as the kernel's sockets can have them |
-//! | `measured`, `summarize`, `run` | a run: its measurements and its result |
+//! | `measured`, `summarize` | a run's measurements and its result |
+//! | `emulation`, `run` | a network with hosts that runs until it is stopped; a whole run |
 //! | `facts` | what this machine has of what a run needs |
 
 mod applications;
 mod bpf;
 mod calibration;
 mod capture;
+mod emulation;
 mod error;
 mod facts;
 mod hosts;
 mod machine;
 mod measured;
 mod packet;
+mod programs;
 mod receive_window;
 mod relay;
 mod run;
+mod run_end;
 mod sampling;
 #[cfg(test)]
 mod skipped;
@@ -45,8 +51,10 @@ mod summarize;
 mod testbed;
 mod traffic;
 
+pub use emulation::Emulation;
 pub use error::Error;
 pub use facts::{Fact, Need, Status, machine};
+pub use programs::{Command, Exit, Process, Side};
 pub use run::run;
 
 /// Loads a congestion control into the running kernel, so that its verifier checks it, and unloads

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dumbbell_results::ProgramSummary;
+
 use crate::bpf::congestion_controls::KernelCc;
 use crate::calibration::Calibration;
 use crate::capture::CaptureReport;
@@ -21,6 +23,7 @@ pub(crate) struct Measured {
     pub(crate) relay: RelayReport,
     /// If the run was captured.
     pub(crate) capture: Option<CaptureReport>,
+    pub(crate) programs: Vec<ProgramSummary>,
     /// Packets that the hosts' devices dropped.
     pub(crate) host_dropped_pkts: u64,
     pub(crate) machine_cpu: MachineCpu,

@@ -17,7 +17,8 @@ pub(crate) fn with_reachable_windows(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     let path_bytes = path_bytes(&scenario);
     let most_bytes = (PATHS * path_bytes).max(SMALLEST_BYTES);
-    for group in &mut scenario.groups {
+    // Programs have windows of their own.
+    for group in (scenario.groups.iter_mut()).filter(|group| group.program.is_none()) {
         group.rwnd_bytes = group.rwnd_bytes.min(most_bytes);
     }
     scenario

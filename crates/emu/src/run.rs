@@ -1,50 +1,41 @@
-//! One run: hosts, calibration, traffic and relay together.
-
-use std::sync::Arc;
+//! One run of a scenario, from its first packet to its end.
 
 use dumbbell_capture::CaptureConfig;
 use dumbbell_results::Output;
 use dumbbell_scenario::{Control, Group, ReceiverKind, Scenario};
 
-use crate::bpf::congestion_controls::KernelCc;
-use crate::calibration::{Calibration, calibrate};
-use crate::capture::Capture;
+use crate::emulation::Prepared;
 use crate::error::Error;
-use crate::hosts::host::Hosts;
-use crate::machine::clock::monotonic_ns;
-use crate::machine::cpu::{MachineCpu, process_cpu_ns};
-use crate::machine::file_limit::{raise_file_limit, raise_file_limit_to_the_hard_one};
-use crate::measured::Measured;
-use crate::receive_window::with_reachable_windows;
-use crate::relay::{Relay, parts};
-use crate::sampling::states::States;
-use crate::summarize;
-use crate::traffic::{Path, Traffic};
-
-/// From the moment that everything is ready to the start of the run, so that no thread misses it.
-const LEAD_NS: u64 = 20_000_000;
+use crate::programs::Spawner;
 
 /// Linux's TCP_MIN_MSS; and the largest that fits, with headers, in the 16 bits of a frame's
 /// length.
 const MIN_MSS_BYTES: u32 = 88;
 const MAX_MSS_BYTES: u32 = 65_000;
 
-/// Files open in a flow: the sender's and the receiver's socket.
-const FILES_PER_FLOW: u64 = 2;
-/// In a group: two namespaces, two devices, listening and calibrating sockets.
-const FILES_PER_GROUP: u64 = 16;
-
-/// Runs `scenario` on this machine's Linux TCP, and captures its packets if `capture` is given.
+/// Runs `scenario` on this machine's Linux TCP, and captures its packets if `capture` is given. Its programs are
+/// started, and if all clients among them have ended before its time, it is over.
 ///
 /// # Errors
 ///
-/// A scenario that cannot be run, a machine that cannot run it, a capture that cannot be written, or
-/// [`Error::Cancelled`].
+/// A scenario that cannot be run, a machine that cannot run it, a program that cannot be started, a capture that cannot
+/// be written, or [`Error::Cancelled`].
 pub fn run(
     scenario: &Scenario,
     control: &Control,
     capture: Option<&CaptureConfig>,
 ) -> Result<Output, Error> {
+    let has_programs = scenario.groups.iter().any(|group| group.program.is_some());
+    let spawner = has_programs.then(Spawner::start).transpose()?;
+    let mut prepared = Prepared::new(scenario, control, spawner)?;
+    prepared.start_servers(control)?;
+    let mut emulation = prepared.begin(capture)?;
+    emulation.run_clients(control)?;
+    emulation.stop()
+}
+
+/// Rejects what cannot be run, with the reason and the fix.
+pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     scenario
         .check()
         .map_err(|refusal| Error::Refused(refusal.to_string()))?;
@@ -53,9 +44,7 @@ pub fn run(
     check_ooo_limit(scenario)?;
     check_super_packets(scenario)?;
     check_hosts(scenario)?;
-    let scenario = Arc::new(with_reachable_windows(&scenario.with_drawn_rtts()));
-    let measured = measure(&scenario, control, capture)?;
-    summarize::output(&scenario, measured)
+    Ok(())
 }
 
 /// Rejects segments that no TUN device carries.
@@ -131,109 +120,6 @@ fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-fn measure(
-    scenario: &Arc<Scenario>,
-    control: &Control,
-    capture: Option<&CaptureConfig>,
-) -> Result<Measured, Error> {
-    raise_file_limit(
-        FILES_PER_FLOW * scenario.flow_count() as u64
-            + FILES_PER_GROUP * scenario.groups.len() as u64,
-    )?;
-    if scenario.groups.iter().any(|group| !group.traffic.is_bulk()) {
-        raise_file_limit_to_the_hard_one();
-    }
-    let ccs = Arc::new(KernelCc::of_groups(scenario)?);
-    let mut hosts = Hosts::new(scenario)?;
-    for (group, _) in (0..).zip(ccs.iter()).filter(|(_, cc)| cc.sends_ect1()) {
-        hosts.identify_as_l4s(group)?;
-    }
-    let hosts = Arc::new(hosts);
-    let calibration = calibrate_idle(&hosts, scenario, control)?;
-
-    let kernel_names: Vec<String> = ccs.iter().map(|cc| cc.kernel_name().to_owned()).collect();
-    let mut traffic = Traffic::prepare(&hosts, scenario, &kernel_names)?;
-    let at_receivers = |(_, cc): &(usize, &KernelCc)| cc.runs_at_receivers();
-    for (group, cc) in ccs.iter().enumerate().filter(at_receivers) {
-        traffic.run_at_receivers(group, cc.kernel_name())?;
-    }
-    let mut states = States::new(scenario, &ccs, traffic.sender_sockets())?;
-
-    let (mut capture, taps) = capture
-        .map(|config| Capture::start(config, scenario, parts(scenario).len()))
-        .transpose()?
-        .unzip();
-
-    let epoch_ns = monotonic_ns() + LEAD_NS;
-    let end_ns = epoch_ns + scenario.duration_ns;
-    let relay = Relay::start(&hosts, scenario, epoch_ns, end_ns, taps.unwrap_or_default())?;
-    let (machine_before, process_before_ns) = (MachineCpu::read()?, process_cpu_ns());
-    let before_ns = monotonic_ns();
-    let tags = states.tags();
-    let running = traffic.start(epoch_ns, Path::of(&relay), states.source(), tags)?;
-    let waited = running.wait(control, || {
-        relay.is_running() && capture.as_ref().is_none_or(Capture::is_running)
-    });
-    if !relay.is_running() {
-        // Any other failure is a consequence of this one.
-        relay.stop()?;
-        return Err(stopped("relay"));
-    }
-    if let Some(capture) = capture.take_if(|capture| !capture.is_running()) {
-        capture.finish()?;
-        return Err(stopped("capture"));
-    }
-    waited?;
-    let machine_cpu = MachineCpu::read()?.since(machine_before);
-    let process_cpu_ns = process_cpu_ns() - process_before_ns;
-    let elapsed_ns = monotonic_ns() - before_ns;
-    let traffic = running.finish()?;
-    Ok(Measured {
-        epoch_ns,
-        ccs,
-        calibration,
-        traffic,
-        states: states.take(),
-        relay: relay.stop()?,
-        capture: capture.map(Capture::finish).transpose()?,
-        host_dropped_pkts: hosts.dropped_pkts()?,
-        machine_cpu,
-        process_cpu_ns,
-        elapsed_ns,
-    })
-}
-
-/// The error for a part that ended without an error before it was stopped.
-fn stopped(what: &str) -> Error {
-    Error::Refused(format!("the {what} stopped in the middle of the run"))
-}
-
-/// Calibrates with a relay of its own, so that nothing of it remains in the run's. The path is as
-/// at the start of the run, however long that takes.
-fn calibrate_idle(
-    hosts: &Arc<Hosts>,
-    scenario: &Scenario,
-    control: &Control,
-) -> Result<Calibration, Error> {
-    let mut scenario = scenario.clone();
-    for link in &mut scenario.links {
-        link.rate_steps.clear();
-        // What a medium and impairments do to an idle path says nothing of the relay, and what is lost at
-        // the start of a run would leave nothing to measure.
-        link.medium = None;
-        link.impairments.clear();
-        link.random_loss_ppb = 0;
-    }
-    for group in &mut scenario.groups {
-        group.rtt_steps.clear();
-    }
-    let relay = Relay::start(hosts, &scenario, monotonic_ns(), u64::MAX, Vec::new())?;
-    let calibration = calibrate(hosts, &scenario, control);
-    // If the relay failed, that is why calibration did.
-    relay.stop()?;
-    calibration
 }
 
 #[cfg(test)]

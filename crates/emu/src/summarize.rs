@@ -18,7 +18,7 @@ use crate::sampling::flow_report::FlowReport;
 const LATE_DIVISOR: u64 = 10;
 
 /// Summarizes the run.
-pub(crate) fn output(scenario: &Scenario, measured: Measured) -> Result<Output, Error> {
+pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Output, Error> {
     let emulation = emulation(scenario, &measured);
     let of_scenario = scenario.network_links();
     let of_link = |link: &MeasuredLink| {
@@ -46,8 +46,8 @@ pub(crate) fn output(scenario: &Scenario, measured: Measured) -> Result<Output, 
         links,
         emulation: Some(emulation),
         tcp_mem_pressure_count: None,
+        programs: std::mem::take(&mut measured.programs),
     };
-    let mut measured = measured;
     let transfers = measured.traffic.transfers.take();
     let mut tables = if scenario.sample_interval_ns == 0 {
         Vec::new()
@@ -81,7 +81,9 @@ fn flow_summary(
 ) -> FlowSummary {
     let application = report.application.as_ref();
     let end_ns = report.finished_ns.unwrap_or(scenario.duration_ns);
-    let life_ns = end_ns.saturating_sub(report.start_ns);
+    // It may have been to start later, in a run that ended before its time.
+    let start_ns = report.start_ns.min(end_ns);
+    let life_ns = end_ns - start_ns;
     let rtt_us = &on_path.rtt_us;
     let rtt_max_us = u64::from(on_path.rtt_max_us);
     let rtt_quantile_us = |quantile| rtt_us.quantile(quantile, rtt_max_us);
@@ -91,7 +93,7 @@ fn flow_summary(
         cc: cc.display_name(&report.kernel_cc),
         base_rtt_us: scenario.groups[report.group].shortest_base_rtt_ns(scenario.duration_ns)
             / 1000,
-        start_us: report.start_ns / 1000,
+        start_us: start_ns / 1000,
         end_us: end_ns / 1000,
         finished: report.finished_ns.is_some(),
         received_bytes: report.received_bytes,
@@ -175,6 +177,9 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
     let cores = |ns: u64| ratio(ns as f64, measured.elapsed_ns as f64);
     let jitter_ns = &measured.traffic.sample_jitter_ns;
     let machine = &measured.machine_cpu;
+    // What our programs compute is not another's load.
+    let programs_us = measured.programs.iter().filter_map(|it| it.cpu_us);
+    let ours_ns = measured.process_cpu_ns + programs_us.sum::<u64>() * 1000;
     Emulation {
         kernel_release: kernel::release(),
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
@@ -200,7 +205,7 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
         missed_samples: measured.traffic.missed_instants,
         relay_cpu_share: cores(*busiest_cpu_ns),
         own_cpu_cores: cores(measured.process_cpu_ns),
-        other_cpu_cores: cores(machine.busy_ns.saturating_sub(measured.process_cpu_ns)),
+        other_cpu_cores: cores(machine.busy_ns.saturating_sub(ours_ns)),
         stolen_cpu_cores: cores(machine.stolen_ns),
         idle_cpu_cores: cores(machine.idle_ns),
         host_dropped_pkts: measured.host_dropped_pkts + refused_datagrams(&measured.traffic.flows),

@@ -7,6 +7,7 @@ mod analyze;
 mod capture_input;
 mod check;
 mod confined;
+mod emulation;
 mod interruptible;
 mod isolation;
 mod match_captures;
@@ -352,6 +353,8 @@ mod _core {
     use super::check::{ScratchDirectory, compile_for_kernel, verify, write_storm};
     #[pymodule_export]
     use super::confined::{ConfinedResult, run_compiler, run_confined};
+    #[pymodule_export]
+    use super::emulation::{Child, Emulation};
     #[pymodule_export]
     use super::isolation::{
         confine, die_with_parent, name_of_system_call, precompile, report_crashes, running_call,

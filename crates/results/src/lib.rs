@@ -5,12 +5,14 @@
 //! | `samples`, `table` | time series: columns that an engine fills, and their Arrow tables |
 //! | `transfers` | what applications began, and when it was complete |
 //! | `summary`, `emulation`, `output` | counts and means; how well the kernel engine kept time; all of it |
+//! | `program` | what became of the user's programs |
 //! | `rate` | ratios and rates without a division by zero |
 
 #![forbid(unsafe_code)]
 
 mod emulation;
 mod output;
+mod program;
 mod rate;
 mod samples;
 mod summary;
@@ -19,6 +21,7 @@ mod transfers;
 
 pub use emulation::{CalibratedRtt, Emulation};
 pub use output::Output;
+pub use program::ProgramSummary;
 pub use rate::{bits_per_second, ratio};
 pub use samples::{
     FlowSamples, QueueSamples, RawColumn, StateSamples, StatisticSamples, UNKNOWN, per_second,

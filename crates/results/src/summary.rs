@@ -7,6 +7,7 @@ use dumbbell_net::{Header, Limit, LinkMeter, MediumConfig};
 use serde::{Serialize, Serializer};
 
 use crate::emulation::Emulation;
+use crate::program::ProgramSummary;
 use crate::rate::{bits_per_second, ratio};
 use dumbbell_scenario::{Link, Scenario};
 
@@ -35,6 +36,9 @@ pub struct Summary {
     /// How often the sockets' memory came under pressure; only where the scenario limits it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp_mem_pressure_count: Option<u64>,
+    /// The user's programs, in the order in which they started; only where there were any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramSummary>,
 }
 
 /// The congestion control a group really ran.

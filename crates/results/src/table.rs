@@ -84,10 +84,13 @@ impl Table {
             vec![
                 ("time_us", column_i64(samples.time_us)),
                 ("flow", column_u32(samples.flow)),
-                ("cwnd_pkts", column_u32(samples.cwnd_pkts)),
+                ("cwnd_pkts", column_with_gaps(samples.cwnd_pkts)),
                 ("ssthresh_pkts", Arc::new(ssthresh)),
-                ("inflight_pkts", column_u32(samples.inflight_pkts)),
-                ("outstanding_pkts", column_u32(samples.outstanding_pkts)),
+                ("inflight_pkts", column_with_gaps(samples.inflight_pkts)),
+                (
+                    "outstanding_pkts",
+                    column_with_gaps(samples.outstanding_pkts),
+                ),
                 ("srtt_us", column_u32(samples.srtt_us)),
                 ("rtt_us", column_with_gaps(samples.rtt_us)),
                 ("min_rtt_us", column_u32(samples.min_rtt_us)),

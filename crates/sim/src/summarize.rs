@@ -82,6 +82,7 @@ pub(crate) fn summarize<T: Tap>(
             .memory
             .as_ref()
             .map(|memory| memory.pressure_count()),
+        programs: Vec::new(),
     }
 }
 

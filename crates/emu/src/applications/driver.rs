@@ -297,7 +297,8 @@ impl Applications {
 
     /// What is at the end of the run.
     fn report(&mut self) -> Result<ApplicationsReport, Error> {
-        let end_ns = self.scenario.duration_ns;
+        // The run may have ended before its time.
+        let end_ns = self.now_ns();
         let mut users = Vec::with_capacity(self.users.len());
         for user in &self.users {
             let mut books = user.books.clone();

@@ -11,6 +11,9 @@ use crate::machine::kernel;
 /// Names of the running kernel's own congestion controls begin with this.
 const KERNELS_OWN: &str = "linux/";
 
+/// Not the name of one, but that which sockets have unless they choose another.
+pub(crate) const KERNELS_DEFAULT: &str = "linux/default";
+
 /// The one of them that has the flag `TCP_CONG_NEEDS_ECN`, which the kernel does not report.
 const KERNELS_NEEDING_ECN: &str = "dctcp";
 
@@ -28,6 +31,9 @@ impl KernelCc {
     pub(crate) fn of_groups(scenario: &Scenario) -> Result<Vec<Self>, Error> {
         let of_group =
             |group: &dumbbell_scenario::Group| match group.cc.name.strip_prefix(KERNELS_OWN) {
+                _ if group.cc.name == KERNELS_DEFAULT => {
+                    Ok(Self::Own(kernel::default_congestion_control()?))
+                }
                 Some(name) => Self::own(name),
                 None => {
                     let request = Request {

@@ -116,6 +116,35 @@ impl Hosts {
         }
     }
 
+    /// Makes `kernel_cc` the congestion control that programs in both hosts of a group get, by its routes: in a namespace
+    /// `net.ipv4.tcp_congestion_control` takes only those that the machine allows to everybody.
+    pub(crate) fn set_congestion_control(
+        &self,
+        index: usize,
+        group: &Group,
+        kernel_cc: &str,
+    ) -> Result<(), Error> {
+        let hosts = [
+            (&self.senders[index], false),
+            (&self.receivers[index], !group.delayed_ack),
+        ];
+        for (host, quick_ack) in hosts {
+            let set = host.namespace.within(|| {
+                let netlink = Netlink::open()?;
+                let device = netlink.index_of(DEVICE)?;
+                for own in host.addresses() {
+                    netlink.set_congestion_control(device, own, kernel_cc, quick_ack)?;
+                }
+                Ok(())
+            })?;
+            set.map_err(|source| Error::System {
+                what: format!("cannot make `{kernel_cc}` the congestion control of group {index}"),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
     /// Number of packets lost between the hosts' TCP and the path.
     pub(crate) fn dropped_pkts(&self) -> Result<u64, Error> {
         let mut dropped_pkts = 0;
@@ -163,6 +192,12 @@ impl Host {
             address6: self.address6,
             any_protocol: self.runs_programs,
         }
+    }
+
+    /// Its addresses.
+    pub(crate) fn addresses(&self) -> Vec<IpAddr> {
+        let addresses = [Some(self.address.into()), self.address6.map(IpAddr::from)];
+        addresses.into_iter().flatten().collect()
     }
 
     /// Number of packets that the device dropped: not read in time, or not accepted by the host.
@@ -275,8 +310,8 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
     set_ecn(group)
 }
 
-/// The same for hosts of programs, which have the kernel's defaults: buffers, what TCP remembers of earlier
-/// connections. They have IPv6 with the addresses that we give them, and no others: a link-local one would ask for
+/// The same for hosts of programs, which have the kernel's defaults, unless the scenario says otherwise: buffers, what TCP
+/// remembers of earlier connections. They have IPv6 with the addresses that we give them, and no others: a link-local one would ask for
 /// routers.
 fn set_sysctls_of_programs(group: &Group) -> Result<(), Error> {
     /// `IN6_ADDR_GEN_MODE_NONE`.
@@ -284,6 +319,22 @@ fn set_sysctls_of_programs(group: &Group) -> Result<(), Error> {
     set_ipv6("disable_ipv6", "0")?;
     set_ipv6("addr_gen_mode", NO_ADDRESS)?;
     set_ipv6("accept_ra", "0")?;
+    let limit = |payload_bytes: u64| {
+        let bytes = payload_bytes.saturating_mul(BUFFER_BYTES_PER_PAYLOAD_BYTE);
+        let bytes = bytes.min(MAX_BUFFER_BYTES);
+        (payload_bytes < UNLIMITED_BYTES).then(|| format!("4096 {bytes} {bytes}"))
+    };
+    let no_restart = (!group.slow_start_after_idle).then(|| "0".to_owned());
+    for (name, value) in [
+        ("tcp_rmem", limit(group.rwnd_bytes)),
+        ("tcp_wmem", limit(group.sndbuf_bytes)),
+        ("tcp_slow_start_after_idle", no_restart),
+    ] {
+        if let Some(value) = value {
+            let path = format!("/proc/sys/net/ipv4/{name}");
+            fs::write(&path, value).map_err(|source| cannot_set(&path, source))?;
+        }
+    }
     set_ecn(group)
 }
 

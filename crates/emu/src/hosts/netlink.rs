@@ -4,9 +4,10 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
+    NetlinkPayload,
 };
-use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
+use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
@@ -58,19 +59,22 @@ impl Netlink {
         self.change_link(index, attributes, LinkFlags::empty())
     }
 
-    /// Gives a point-to-point device its address and its peer's. One of IPv6 may be used at once: nobody else can
-    /// have it (`IFA_F_NODAD`).
+    /// Gives a point-to-point device its address and its peer's, without a route to the peer, which would be preferred to
+    /// the default route and has none of its metrics. One of IPv6 may be used at once: nobody else can have it.
     pub(crate) fn add_address(&self, index: u32, own: IpAddr, peer: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = family_of(own);
-        (message.header.prefix_len, message.header.flags) = match own {
-            IpAddr::V4(_) => (32, AddressHeaderFlags::empty()),
-            IpAddr::V6(_) => (128, AddressHeaderFlags::Nodad),
+        let no_route = AddressFlags::Noprefixroute;
+        let flags;
+        (message.header.prefix_len, flags) = match own {
+            IpAddr::V4(_) => (32, no_route),
+            IpAddr::V6(_) => (128, no_route | AddressFlags::Nodad),
         };
         message.header.index = index;
         message.attributes = vec![
             AddressAttribute::Local(own),
             AddressAttribute::Address(peer),
+            AddressAttribute::Flags(flags),
         ];
         self.request(
             RouteNetlinkMessage::NewAddress(message),
@@ -102,6 +106,33 @@ impl Netlink {
         self.request(
             RouteNetlinkMessage::NewRoute(message),
             NLM_F_CREATE | NLM_F_EXCL,
+        )
+    }
+
+    /// Replaces the default route by one whose connections have this congestion control, unless they choose another;
+    /// it is `own`'s IP version's.
+    pub(crate) fn set_congestion_control(
+        &self,
+        index: u32,
+        own: IpAddr,
+        kernel_cc: &str,
+        quick_ack: bool,
+    ) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header = RouteHeader {
+            address_family: family_of(own),
+            table: RouteHeader::RT_TABLE_MAIN,
+            protocol: RouteProtocol::Static,
+            scope: RouteScope::Link,
+            kind: RouteType::Unicast,
+            ..RouteHeader::default()
+        };
+        let mut metrics = vec![RouteMetric::CcAlgo(kernel_cc.to_owned())];
+        metrics.extend(quick_ack.then_some(RouteMetric::QuickAck(1)));
+        message.attributes = vec![RouteAttribute::Oif(index), RouteAttribute::Metrics(metrics)];
+        self.request(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
         )
     }
 

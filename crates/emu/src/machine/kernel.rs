@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::error::Error;
+
 /// Inode of the initial user namespace (`PROC_USER_INIT_INO`).
 const INITIAL_USER_NAMESPACE: &str = "user:[4026531837]";
 
@@ -35,6 +37,16 @@ pub(crate) fn congestion_controls() -> Vec<String> {
     let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let names = fs::read_to_string(path).unwrap_or_default();
     names.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The congestion control that sockets have unless they choose another: the machine's own.
+pub(crate) fn default_congestion_control() -> Result<String, Error> {
+    const PATH: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+    let read = fs::read_to_string(PATH).map_err(|source| Error::System {
+        what: format!("cannot read {PATH}"),
+        source,
+    })?;
+    Ok(read.trim().to_owned())
 }
 
 /// Whether the kernel describes its types.

@@ -23,6 +23,7 @@ use crate::capture::{Place, Tap};
 use crate::error::Error;
 use crate::machine::clock::monotonic_ns;
 use crate::packet::frame::Frame;
+use crate::run_end::RunEnd;
 
 /// Reads of one device in a row, so that a host that sends much does not hold up the others.
 const READS_IN_A_ROW: usize = 64;
@@ -53,6 +54,7 @@ pub(crate) struct Measurement {
 /// The network is the whole one: nothing enters on the routes of other parts, so their links stay idle.
 pub(crate) struct Carrier {
     plan: Plan,
+    end: RunEnd,
     inlet: Inlet,
     network: Network<Frame>,
     outlook: Outlook,
@@ -77,7 +79,7 @@ impl Carrier {
     /// Runs the part of `inlet`'s routes, which has these `links`.
     pub(crate) fn new(
         scenario: &Scenario,
-        plan: Plan,
+        (plan, end): (Plan, RunEnd),
         inlet: Inlet,
         links: Vec<usize>,
         flows: Flows,
@@ -89,6 +91,7 @@ impl Carrier {
             outlet: Outlet::new(&inlet.hosts, scenario, plan.epoch_ns),
             inlet,
             plan,
+            end,
             outlook: Outlook::new(&network),
             watch: Watch {
                 connections: ConnectionMeter::new(flows.first_of_programs()),
@@ -203,8 +206,9 @@ impl Carrier {
             self.process(self.plan.epoch_ns)?;
             self.begin();
         }
-        if self.measurement.is_none() && now_ns >= self.plan.end_ns {
-            self.process(self.plan.end_ns)?;
+        if self.measurement.is_none() && now_ns >= self.end.ns() {
+            // One that was brought forward may have passed.
+            self.process(self.end.ns().max(self.now_ns))?;
             self.end();
         }
         self.process(now_ns)

@@ -1,16 +1,18 @@
 //! What is measured of the flows where their packets enter the path and leave it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use dumbbell_net::{Ecn, Header as _, Histogram, Packet};
+use dumbbell_scenario::Scenario;
 
 use super::flow_table::Owner;
 use super::rtt_probe::RttProbe;
 use super::sent_data::{SentData, SentQueue};
 use crate::applications::NO_FLOW;
 use crate::packet::frame::Frame;
-use crate::packet::wire::{Segment, is_before, tcp_flag};
+use crate::packet::ip::{Ip, PROTOCOL_UDP};
+use crate::packet::wire::{Segment, UDP_HEADER_BYTES, is_before, tcp_flag};
 
 /// One flow as a part of the network saw it, or the whole path. Packets are data packets.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ pub(crate) struct FlowOnPath {
     pub(crate) arrived_pkts: u64,
     /// Of them those with CE.
     pub(crate) ce_arrived_pkts: u64,
+    /// Payload that was handed to the receiver, what it already had included; only of programs.
+    pub(crate) received_bytes: u64,
     /// Wire bytes of any packet that the last link of its route has put on the wire.
     pub(crate) forwarded_bytes: u64,
     /// Of what the receiver's end wrote.
@@ -55,6 +59,8 @@ pub(crate) struct RequestsOnPath {
     pub(crate) duplicated_pkts: u64,
     /// Handed to the sender's host.
     pub(crate) arrived_pkts: u64,
+    /// Payload that was, what it already had included; only of programs.
+    pub(crate) received_bytes: u64,
 }
 
 impl RequestsOnPath {
@@ -70,6 +76,29 @@ impl RequestsOnPath {
         self.dropped_pkts += other.dropped_pkts;
         self.duplicated_pkts += other.duplicated_pkts;
         self.arrived_pkts += other.arrived_pkts;
+        self.received_bytes += other.received_bytes;
+    }
+}
+
+/// Which flows are of programs, whose sockets do not say what they received.
+#[derive(Clone, Debug)]
+pub(crate) struct OfPrograms {
+    /// By flow.
+    are: Vec<bool>,
+    /// By flow: payload so far, for others to look at.
+    received_bytes: Arc<Vec<AtomicU64>>,
+}
+
+impl OfPrograms {
+    /// Those of `scenario`.
+    pub(crate) fn new(scenario: &Scenario, received_bytes: &Arc<Vec<AtomicU64>>) -> Self {
+        let groups = scenario.groups.iter();
+        let are = groups
+            .flat_map(|group| std::iter::repeat_n(group.program.is_some(), group.flows as usize));
+        Self {
+            are: are.collect(),
+            received_bytes: Arc::clone(received_bytes),
+        }
     }
 }
 
@@ -84,6 +113,7 @@ impl FlowOnPath {
             marked_pkts: 0,
             ce_arrived_pkts: 0,
             arrived_pkts: 0,
+            received_bytes: 0,
             forwarded_bytes: 0,
             requests: RequestsOnPath::default(),
             rtt_us: Histogram::new(),
@@ -109,6 +139,7 @@ impl FlowOnPath {
         self.marked_pkts += other.marked_pkts;
         self.ce_arrived_pkts += other.ce_arrived_pkts;
         self.arrived_pkts += other.arrived_pkts;
+        self.received_bytes += other.received_bytes;
         self.forwarded_bytes += other.forwarded_bytes;
         self.requests.add(other.requests);
         if other.rtt_max_us > 0 {
@@ -148,6 +179,7 @@ pub(crate) struct Flows {
     sent: Arc<SentQueue>,
     taken: Vec<SentData>,
     latest_rtt_us: Arc<Vec<AtomicU32>>,
+    of_programs: OfPrograms,
 }
 
 impl Flows {
@@ -158,6 +190,7 @@ impl Flows {
         sent_of_groups: Vec<Arc<SentQueue>>,
         sent: Arc<SentQueue>,
         latest_rtt_us: &Arc<Vec<AtomicU32>>,
+        of_programs: OfPrograms,
     ) -> Self {
         let flows = latest_rtt_us.len();
         let has_applications = connections > flows || first_of_programs != u32::MAX;
@@ -173,6 +206,7 @@ impl Flows {
             sent,
             taken: Vec::new(),
             latest_rtt_us: Arc::clone(latest_rtt_us),
+            of_programs,
         }
     }
 
@@ -264,9 +298,16 @@ impl Flows {
     #[inline]
     pub(crate) fn note_arrival(&mut self, packet: &Packet<Frame>) {
         if packet.header.is_data() {
-            let flow = &mut self.on_path[packet.header.flow as usize];
+            let number = packet.header.flow as usize;
+            let flow = &mut self.on_path[number];
             flow.arrived_pkts += 1;
             flow.ce_arrived_pkts += u64::from(packet.ecn == Ecn::Ce);
+            if self.of_programs.are[number] {
+                let payload_bytes = payload_bytes(packet.header.packet());
+                flow.received_bytes += payload_bytes;
+                // Only this part carries the flow's data.
+                self.of_programs.received_bytes[number].fetch_add(payload_bytes, Ordering::Relaxed);
+            }
         }
     }
 
@@ -278,7 +319,11 @@ impl Flows {
         }
         let flow = packet.header.flow as usize;
         if packet.header.is_data() {
-            self.on_path[flow].requests.arrived_pkts += 1;
+            let requests = &mut self.on_path[flow].requests;
+            requests.arrived_pkts += 1;
+            if self.of_programs.are[flow] {
+                requests.received_bytes += payload_bytes(packet.header.packet());
+            }
         }
         let segment = Segment::parse(packet.header.packet());
         let Some(ack) = segment.filter(|segment| segment.flags & tcp_flag::ACK != 0) else {
@@ -318,6 +363,21 @@ impl Flows {
         }
         self.taken = taken;
     }
+}
+
+/// Payload of an IP packet: what follows the header of TCP or UDP, or else IP's.
+fn payload_bytes(packet: &[u8]) -> u64 {
+    if let Some(segment) = Segment::parse(packet) {
+        return u64::from(segment.payload_bytes);
+    }
+    let Some(ip) = Ip::parse(packet) else {
+        return 0;
+    };
+    let has_udp_header = ip.protocol == PROTOCOL_UDP && !ip.is_later_fragment;
+    let transport_bytes = if has_udp_header { UDP_HEADER_BYTES } else { 0 };
+    packet
+        .len()
+        .saturating_sub(ip.header_bytes + transport_bytes) as u64
 }
 
 /// Whether data before `next_sequence`, the number after the highest, is sent; which is moved on.

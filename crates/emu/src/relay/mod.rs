@@ -22,7 +22,7 @@ mod waiting;
 mod watch;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use dumbbell_scenario::{Change, Scenario, Way};
@@ -35,12 +35,13 @@ use crate::machine::cpu::thread_cpu_ns;
 use crate::machine::realtime::{Priority, make_realtime};
 use crate::packet::frame::{GroupRoute, Pool};
 use crate::packet::super_packet::VNET_HEADER_BYTES;
+use crate::run_end::RunEnd;
 pub(crate) use carrier::MeasuredLink;
 use carrier::{Carrier, Measurement};
 use changes::Changes;
 use flow_table::FlowTable;
-use flows::Flows;
 pub(crate) use flows::{FlowOnPath, RequestsOnPath};
+use flows::{Flows, OfPrograms};
 use inlet::Inlet;
 use live::LivePath;
 use parts::Part;
@@ -56,7 +57,6 @@ const MAX_FIRST_BUFFERS: u64 = 32_768;
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     epoch_ns: u64,
-    end_ns: u64,
     sample_interval_ns: u64,
 }
 
@@ -91,6 +91,7 @@ fn buffers(scenario: &Scenario, part: &Part) -> usize {
 pub(crate) struct Relay {
     stop: Arc<AtomicBool>,
     latest_rtt_us: Arc<Vec<AtomicU32>>,
+    received_bytes: Arc<Vec<AtomicU64>>,
     ports: Arc<PortTable>,
     numbering: Arc<Numbering>,
     changes: Changes,
@@ -111,24 +112,26 @@ struct Done {
 
 impl Relay {
     /// Starts all parts. Everything is relayed at once; what is measured starts at `epoch_ns`
-    /// and ends at `end_ns` (`u64::MAX`: when the relay is stopped), exactly: after that packets
+    /// and ends at `end` or, if that is not known, when the relay is stopped, exactly: after that packets
     /// are still relayed, so that the hosts do not see a dead link, but no longer counted. What is
     /// counted of flows is also shown to `taps`, one for each part or none.
     pub(crate) fn start(
         hosts: &Arc<Hosts>,
         scenario: &Scenario,
         epoch_ns: u64,
-        end_ns: u64,
+        end: impl Into<RunEnd>,
         taps: Vec<Tap>,
     ) -> Result<Self, Error> {
+        let end = end.into();
         let plan = Plan {
             epoch_ns,
-            end_ns,
             sample_interval_ns: scenario.sample_interval_ns,
         };
         let flows = 0..scenario.flow_count();
         let latest_rtt_us: Arc<Vec<AtomicU32>> =
             Arc::new(flows.map(|_| AtomicU32::new(0)).collect());
+        let received_bytes: Arc<Vec<AtomicU64>> =
+            Arc::new(latest_rtt_us.iter().map(|_| AtomicU64::new(0)).collect());
         let parts = parts(scenario);
         let sent: Vec<Arc<SentQueue>> = parts.iter().map(|_| Arc::default()).collect();
         let sent_of_groups = sent_of_groups(scenario, &parts, &sent);
@@ -141,6 +144,7 @@ impl Relay {
         let mut relay = Self {
             stop: Arc::new(AtomicBool::new(false)),
             latest_rtt_us: Arc::clone(&latest_rtt_us),
+            received_bytes: Arc::clone(&received_bytes),
             ports,
             numbering: Arc::clone(flow_table.numbering()),
             changes: Changes::new(scenario, epoch_ns, parts.len())?,
@@ -158,10 +162,12 @@ impl Relay {
                 sent_of_groups,
                 sent,
                 &latest_rtt_us,
+                OfPrograms::new(scenario, &received_bytes),
             );
             let outside = (relay.changes.inbox(number), Arc::clone(&relay.live));
             let links = part.links;
-            let carrier = Carrier::new(scenario, plan, inlet, links, flows, taps.next(), outside);
+            let times = (plan, end.clone());
+            let carrier = Carrier::new(scenario, times, inlet, links, flows, taps.next(), outside);
             relay.threads.push(spawn(number, carrier, &relay.stop)?);
         }
         Ok(relay)
@@ -170,6 +176,11 @@ impl Relay {
     /// Latest RTT sample of each flow, µs; 0 before the first.
     pub(crate) fn latest_rtt_us(&self) -> Arc<Vec<AtomicU32>> {
         Arc::clone(&self.latest_rtt_us)
+    }
+
+    /// Payload that arrived at the client of each flow that is of programs; of others 0.
+    pub(crate) fn received_bytes(&self) -> Arc<Vec<AtomicU64>> {
+        Arc::clone(&self.received_bytes)
     }
 
     /// The flow of each port that applications' connections use.

@@ -50,6 +50,16 @@ pub(crate) struct FlowReport {
     pub(crate) application: Option<ApplicationReport>,
 }
 
+/// What of a program's packets crossed the path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crossed {
+    /// Data packets of both ends.
+    pub(crate) entered_pkts: u64,
+    /// Those that reached the client, and their payload.
+    pub(crate) arrived_pkts: u64,
+    pub(crate) received_bytes: u64,
+}
+
 impl FlowReport {
     pub(crate) fn new(
         connection: &Connection,
@@ -110,6 +120,42 @@ impl FlowReport {
                 .saturating_sub(sndbuf_limited_us.saturating_sub(told_us)),
             rwnd_limited_us: sender.rwnd_limited_us.unwrap_or(0),
             sndbuf_limited_us,
+            application: None,
+        }
+    }
+
+    /// Of programs, whose sockets are not ours: what crossed the path, from `start_ns` on until they had ended, if they
+    /// did.
+    pub(crate) fn of_program(
+        (flow, group): (u32, usize),
+        kernel_cc: &str,
+        crossed: Crossed,
+        start_ns: u64,
+        finished_ns: Option<u64>,
+    ) -> Self {
+        Self {
+            flow,
+            group,
+            start_ns,
+            established_ns: None,
+            finished_ns,
+            kernel_cc: kernel_cc.to_owned(),
+            written_bytes: 0,
+            received_bytes: crossed.received_bytes,
+            cwnd_mean_pkts: 0.0,
+            cwnd_max_pkts: 0,
+            ssthresh_max_pkts: 0,
+            inflight_mean_pkts: 0.0,
+            outstanding_mean_pkts: 0.0,
+            sent_pkts: crossed.entered_pkts,
+            arrived_pkts: crossed.arrived_pkts,
+            receiver_sent_segs: 0,
+            syn_retransmits: 0,
+            spurious_retransmits: None,
+            rto_count: None,
+            cwnd_limited_us: 0,
+            rwnd_limited_us: 0,
+            sndbuf_limited_us: 0,
             application: None,
         }
     }

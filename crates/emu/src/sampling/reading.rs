@@ -2,12 +2,15 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use dumbbell_cc::TCP_INFINITE_SSTHRESH;
+use dumbbell_results::UNKNOWN;
 use dumbbell_scenario::Scenario;
 
 use crate::applications::{LiveUser, LiveUsers};
 use crate::error::Error;
+use crate::machine::clock::monotonic_ns;
 use crate::sockets::connection::Connection;
 use crate::sockets::socket;
 use crate::sockets::tcp_info::TcpInfo;
@@ -19,6 +22,12 @@ enum Member {
     Connection(usize),
     /// In the users.
     User(usize),
+    /// Of programs, whose sockets are not ours: its number and group, and when it starts.
+    Program {
+        flow: u32,
+        group: usize,
+        start_ns: u64,
+    },
 }
 
 /// Reads flows in the order of their numbers.
@@ -27,6 +36,9 @@ pub(crate) struct FlowReader {
     users: Arc<LiveUsers>,
     /// By flow.
     members: Vec<Member>,
+    /// By flow: payload that arrived; of programs.
+    received_bytes: Arc<Vec<AtomicU64>>,
+    epoch_ns: u64,
     /// By user: what its latest connection reported last.
     latest: Vec<TcpInfo>,
 }
@@ -50,9 +62,18 @@ pub(crate) struct Reading {
 #[derive(Debug)]
 enum Sender {
     /// By number.
-    OfConnection(usize),
+    Connection(usize),
     /// With what its receivers got.
-    OfUser(Option<Arc<OwnedFd>>, u64),
+    User(Option<Arc<OwnedFd>>, u64),
+    /// With what arrived.
+    Program(u64),
+}
+
+impl Reading {
+    /// Whether nothing is known but what crosses the path.
+    pub(crate) fn is_of_program(&self) -> bool {
+        matches!(self.sender, Sender::Program(_))
+    }
 }
 
 impl FlowReader {
@@ -61,6 +82,8 @@ impl FlowReader {
         scenario: &Scenario,
         connections: &Arc<Vec<Connection>>,
         users: Arc<LiveUsers>,
+        received_bytes: Arc<Vec<AtomicU64>>,
+        epoch_ns: u64,
     ) -> Self {
         let mut members: Vec<(u32, Member)> = (connections.iter().zip(0..))
             .map(|(connection, place)| (connection.flow, Member::Connection(place)))
@@ -68,6 +91,7 @@ impl FlowReader {
         let user_flows: Vec<u32> = users.lock().iter().map(|user| user.flow).collect();
         let of_users = user_flows.iter().zip(0..);
         members.extend(of_users.map(|(&flow, place)| (flow, Member::User(place))));
+        members.extend(programs(scenario));
         members.sort_by_key(|&(flow, _)| flow);
         debug_assert_eq!(members.len(), scenario.flow_count());
         let unknown = TcpInfo {
@@ -78,6 +102,8 @@ impl FlowReader {
         Self {
             connections: Arc::clone(connections),
             users,
+            received_bytes,
+            epoch_ns,
             members: members.into_iter().map(|(_, member)| member).collect(),
             latest: vec![unknown; user_flows.len()],
         }
@@ -92,6 +118,16 @@ impl FlowReader {
                     let connection = &self.connections[place];
                     if connection.is_active() {
                         readings.push(read_connection(connection, place)?);
+                    }
+                }
+                Member::Program {
+                    flow,
+                    group,
+                    start_ns,
+                } => {
+                    if monotonic_ns() > self.epoch_ns.saturating_add(start_ns) {
+                        let bytes = self.received_bytes[flow as usize].load(Ordering::Relaxed);
+                        readings.push(read_program(flow, group, start_ns, bytes));
                     }
                 }
                 Member::User(place) => {
@@ -109,8 +145,8 @@ impl FlowReader {
     /// read it.
     pub(crate) fn received_bytes(&self, reading: &Reading) -> Result<u64, Error> {
         let connection = match reading.sender {
-            Sender::OfUser(_, received_bytes) => return Ok(received_bytes),
-            Sender::OfConnection(place) => &self.connections[place],
+            Sender::User(_, bytes) | Sender::Program(bytes) => return Ok(bytes),
+            Sender::Connection(place) => &self.connections[place],
         };
         let Some(receiver) = connection.receiver.get() else {
             return Ok(0);
@@ -123,8 +159,9 @@ impl FlowReader {
     /// The sender's socket, or a user's latest, if it has one.
     pub(crate) fn sender<'a>(&'a self, reading: &'a Reading) -> Option<&'a OwnedFd> {
         match &reading.sender {
-            Sender::OfConnection(place) => Some(&self.connections[*place].sender),
-            Sender::OfUser(socket, _) => socket.as_deref(),
+            Sender::Connection(place) => Some(&self.connections[*place].sender),
+            Sender::User(socket, _) => socket.as_deref(),
+            Sender::Program(_) => None,
         }
     }
 }
@@ -139,8 +176,47 @@ fn read_connection(connection: &Connection, place: usize) -> Result<Reading, Err
         info,
         cwnd_max_pkts: info.snd_cwnd_pkts,
         syn_retransmits: syn_retransmits(connection),
-        sender: Sender::OfConnection(place),
+        sender: Sender::Connection(place),
     })
+}
+
+/// The flows of programs, by their numbers.
+fn programs(scenario: &Scenario) -> Vec<(u32, Member)> {
+    let mut flow = 0;
+    let mut found = Vec::new();
+    for (number, group) in scenario.groups.iter().enumerate() {
+        if group.program.is_some() {
+            let start_ns = group.start_of(scenario.seed, flow);
+            let member = Member::Program {
+                flow,
+                group: number,
+                start_ns,
+            };
+            found.push((flow, member));
+        }
+        flow += group.flows;
+    }
+    found
+}
+
+/// What a program's sockets do is not known.
+fn read_program(flow: u32, group: usize, start_ns: u64, received_bytes: u64) -> Reading {
+    Reading {
+        flow,
+        group,
+        start_ns,
+        is_sndbuf_limited: false,
+        info: TcpInfo {
+            snd_cwnd_pkts: UNKNOWN,
+            unacked_pkts: UNKNOWN,
+            snd_ssthresh_pkts: TCP_INFINITE_SSTHRESH,
+            pacing_rate_bytes_per_s: u64::MAX,
+            ..TcpInfo::default()
+        },
+        cwnd_max_pkts: 0,
+        syn_retransmits: 0,
+        sender: Sender::Program(received_bytes),
+    }
 }
 
 fn read_user(user: &LiveUser, latest: &mut TcpInfo) -> Result<Reading, Error> {
@@ -179,7 +255,7 @@ fn read_user(user: &LiveUser, latest: &mut TcpInfo) -> Result<Reading, Error> {
         },
         cwnd_max_pkts,
         syn_retransmits,
-        sender: Sender::OfUser(
+        sender: Sender::User(
             user.senders
                 .values()
                 .next_back()

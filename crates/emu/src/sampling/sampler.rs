@@ -1,7 +1,7 @@
 //! The time series: at every sampling instant, what the kernel reports about each flow.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use dumbbell_cc::TCP_INFINITE_SSTHRESH;
 use dumbbell_results::{FlowSamples, UNKNOWN, per_second};
@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::machine::clock::monotonic_ns;
 use crate::machine::readiness::sleep_until;
 use crate::machine::realtime::{Priority, make_realtime};
+use crate::run_end::RunEnd;
 use crate::sampling::reading::{FlowReader, Reading, sender_info};
 use crate::sockets::bbr_info::BbrInfo;
 use crate::sockets::connection::Connection;
@@ -27,6 +28,15 @@ const LONGEST_SLEEP_NS: u64 = 20_000_000;
 
 /// Pacing rates from here on mean not paced: the kernel reports all ones in 32 or 64 bits.
 const UNPACED_BYTES_PER_S: u64 = u64::MAX >> 3;
+
+/// What the path says of flows, by flow.
+#[derive(Debug)]
+pub(crate) struct PathSeries {
+    /// Latest RTT sample, µs; 0 before the first.
+    pub(crate) latest_rtt_us: Arc<Vec<AtomicU32>>,
+    /// Payload that arrived; of programs.
+    pub(crate) received_bytes: Arc<Vec<AtomicU64>>,
+}
 
 /// Reads the private state of congestion controls that were loaded into the kernel.
 pub(crate) trait StateSource: Send {
@@ -86,7 +96,7 @@ pub(crate) struct Sampler {
     latest_rtt_us: Arc<Vec<AtomicU32>>,
     states: Option<Box<dyn StateSource>>,
     epoch_ns: u64,
-    duration_ns: u64,
+    end: RunEnd,
     interval_ns: u64,
     is_recording: bool,
     sampled: Sampled,
@@ -100,9 +110,10 @@ impl Sampler {
         scenario: &Scenario,
         connections: &Arc<Vec<Connection>>,
         users: Arc<LiveUsers>,
-        latest_rtt_us: Arc<Vec<AtomicU32>>,
+        path: PathSeries,
         states: Option<Box<dyn StateSource>>,
         epoch_ns: u64,
+        end: &RunEnd,
     ) -> Self {
         let flows = scenario.flow_count();
         let is_recording = scenario.sample_interval_ns > 0;
@@ -112,10 +123,10 @@ impl Sampler {
             .checked_div(scenario.sample_interval_ns)
             .unwrap_or(0) as usize;
         Self {
-            latest_rtt_us,
+            latest_rtt_us: path.latest_rtt_us,
             states,
             epoch_ns,
-            duration_ns: scenario.duration_ns,
+            end: end.clone(),
             interval_ns: if is_recording {
                 scenario.sample_interval_ns
             } else {
@@ -136,7 +147,7 @@ impl Sampler {
             },
             active: Vec::with_capacity(flows),
             readings: Vec::with_capacity(flows),
-            reader: FlowReader::new(scenario, connections, users),
+            reader: FlowReader::new(scenario, connections, users, path.received_bytes, epoch_ns),
             connections: Arc::clone(connections),
         }
     }
@@ -146,9 +157,11 @@ impl Sampler {
         // Priority below the relay, which must not wait for it, and above everything else.
         make_realtime(Priority::Sampler);
         let mut instant_ns = self.interval_ns;
-        while instant_ns <= self.duration_ns {
-            if !sleep(self.epoch_ns + instant_ns, stopped) {
-                return Ok(self.sampled);
+        while instant_ns <= self.duration_ns() {
+            match sleep(self.epoch_ns + instant_ns, &self.end, stopped) {
+                Woken::Due => {}
+                Woken::Over => break,
+                Woken::Stopped => return Ok(self.sampled),
             }
             let began_ns = monotonic_ns();
             self.sample(instant_ns)?;
@@ -157,14 +170,19 @@ impl Sampler {
             let ended_ns = monotonic_ns();
             // Instants that are already over are skipped: a row with their time would be wrong.
             let passed = (ended_ns - self.epoch_ns - instant_ns) / self.interval_ns;
-            let last = (self.duration_ns - instant_ns) / self.interval_ns;
+            let last = self.duration_ns().saturating_sub(instant_ns) / self.interval_ns;
             self.sampled.missed_instants += passed.min(last);
             instant_ns += (1 + passed) * self.interval_ns;
         }
-        if sleep(self.epoch_ns + self.duration_ns, stopped) {
+        if sleep(u64::MAX, &self.end, stopped) != Woken::Stopped {
             self.sampled.ends = self.final_states()?;
         }
         Ok(self.sampled)
+    }
+
+    /// From the start of the run to its end, ns.
+    fn duration_ns(&self) -> u64 {
+        self.end.ns().saturating_sub(self.epoch_ns)
     }
 
     /// Samples all active flows, as of `instant_ns` of the run.
@@ -177,7 +195,11 @@ impl Sampler {
         for reading in &self.readings {
             let flow = reading.flow as usize;
             let means = &mut self.sampled.means[flow];
-            let elapsed_ns = means.note(reading, self.epoch_ns);
+            let elapsed_ns = if reading.is_of_program() {
+                means.pass(reading, self.epoch_ns)
+            } else {
+                means.note(reading, self.epoch_ns)
+            };
             if !self.is_recording {
                 continue;
             }
@@ -234,16 +256,22 @@ impl Sampler {
 }
 
 impl Means {
-    /// Weights this sample's values by the time since the last one; returns that time.
-    fn note(&mut self, reading: &Reading, epoch_ns: u64) -> u64 {
-        let info = &reading.info;
+    /// The time since the last sample.
+    fn pass(&mut self, reading: &Reading, epoch_ns: u64) -> u64 {
         let now_ns = monotonic_ns();
         if self.since_ns == 0 {
             self.since_ns = epoch_ns + reading.start_ns;
         }
         let elapsed_ns = now_ns.saturating_sub(self.since_ns);
-        let over_time = |pkts: u32| u128::from(pkts) * u128::from(elapsed_ns);
         self.since_ns = now_ns;
+        elapsed_ns
+    }
+
+    /// Weights this sample's values by the time since the last one; returns that time.
+    fn note(&mut self, reading: &Reading, epoch_ns: u64) -> u64 {
+        let info = &reading.info;
+        let elapsed_ns = self.pass(reading, epoch_ns);
+        let over_time = |pkts: u32| u128::from(pkts) * u128::from(elapsed_ns);
         self.active_ns += elapsed_ns;
         self.cwnd_max_pkts = self.cwnd_max_pkts.max(reading.cwnd_max_pkts);
         if info.snd_ssthresh_pkts < TCP_INFINITE_SSTHRESH {
@@ -331,17 +359,29 @@ fn pacing_rate_bps(info: &TcpInfo) -> u64 {
     }
 }
 
-/// Sleeps until `due_ns`; returns false if `stopped` is set first.
-fn sleep(due_ns: u64, stopped: &AtomicBool) -> bool {
+/// Why a sleep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Woken {
+    Due,
+    Over,
+    Stopped,
+}
+
+/// Sleeps until `due_ns`, or the end if that comes first, or until `stopped` is set.
+fn sleep(due_ns: u64, end: &RunEnd, stopped: &AtomicBool) -> Woken {
     loop {
-        if stopped.load(Ordering::Acquire) {
-            return false;
-        }
+        let end_ns = end.ns();
         let now_ns = monotonic_ns();
-        if now_ns >= due_ns {
-            return true;
+        if stopped.load(Ordering::Acquire) {
+            return Woken::Stopped;
         }
-        sleep_until(due_ns.min(now_ns + LONGEST_SLEEP_NS));
+        if now_ns >= due_ns && due_ns <= end_ns {
+            return Woken::Due;
+        }
+        if now_ns >= end_ns {
+            return Woken::Over;
+        }
+        sleep_until(due_ns.min(end_ns).min(now_ns + LONGEST_SLEEP_NS));
     }
 }
 

@@ -64,7 +64,8 @@ impl States {
             .checked_div(scenario.sample_interval_ns)
             .unwrap_or(0) as usize;
         let columns_of = |(cc, group): (&KernelCc, &dumbbell_scenario::Group)| {
-            let loaded = cc.loaded()?;
+            // The sockets of programs are not ours.
+            let loaded = cc.loaded().filter(|_| group.program.is_none())?;
             let rows = instants * group.flows as usize;
             Some(StateSamples::with_capacity(
                 loaded.name(),

@@ -27,7 +27,7 @@ pub(crate) struct BbrInfo(pub(crate) StateSamples);
 impl BbrInfo {
     /// For a group with room for `instants` samples of each flow; `None` if it runs something else.
     pub(crate) fn of_group(group: &Group, instants: usize) -> Option<Self> {
-        if group.cc.name != "linux/bbr" {
+        if group.cc.name != "linux/bbr" || group.program.is_some() {
             return None;
         }
         let mut mode = Series::unscaled("mode", "", "state machine, derived from the gains", 1);

@@ -134,7 +134,7 @@ impl Receivers {
         }
         let flows_before = |group: usize| {
             let before = &groups[..group];
-            let of_one_transfer = before.iter().filter(|group| group.traffic.is_bulk());
+            let of_one_transfer = before.iter().filter(|group| group.has_own_sockets());
             of_one_transfer.map(|group| group.flows as usize).sum()
         };
         Ok(Self {

@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -20,8 +20,9 @@ use crate::machine::clock::monotonic_ns;
 use crate::machine::readiness::{Readiness, Waker};
 use crate::machine::realtime::{Priority, make_realtime};
 use crate::relay::Relay;
+use crate::run_end::RunEnd;
 use crate::sampling::flow_report::FlowReport;
-use crate::sampling::sampler::{Sampled, Sampler, StateSource};
+use crate::sampling::sampler::{PathSeries, Sampled, Sampler, StateSource};
 use crate::sockets::connection::Connection;
 use crate::sockets::receivers::{Receivers, listener};
 use crate::sockets::sender_sockets::{sender_sockets, unsent_bytes};
@@ -53,6 +54,7 @@ pub(crate) struct RunningTraffic {
     scenario: Arc<Scenario>,
     connections: Arc<Vec<Connection>>,
     epoch_ns: u64,
+    end: RunEnd,
     shared: Arc<Shared>,
     wakers: Vec<Arc<Waker>>,
     threads: Vec<JoinHandle<Option<()>>>,
@@ -64,6 +66,8 @@ pub(crate) struct RunningTraffic {
 pub(crate) struct Path {
     /// Latest RTT sample of each flow, µs; 0 before the first.
     latest_rtt_us: Arc<Vec<AtomicU32>>,
+    /// Payload that arrived, by flow; of programs.
+    received_bytes: Arc<Vec<AtomicU64>>,
     /// Where applications say whose connection a port is.
     ports: Arc<PortTable>,
 }
@@ -73,6 +77,7 @@ impl Path {
     pub(crate) fn of(relay: &Relay) -> Self {
         Self {
             latest_rtt_us: relay.latest_rtt_us(),
+            received_bytes: relay.received_bytes(),
             ports: relay.ports(),
         }
     }
@@ -118,8 +123,8 @@ impl Traffic {
         for (index, group) in scenario.groups.iter().enumerate() {
             let flows = first_flow..first_flow + group.flows;
             first_flow = flows.end;
-            if !group.traffic.is_bulk() {
-                // Sockets are made as applications open connections.
+            if !group.has_own_sockets() {
+                // Sockets are made as applications open connections, or programs do.
                 listeners.push(None);
                 continue;
             }
@@ -181,6 +186,7 @@ impl Traffic {
     pub(crate) fn start(
         self,
         epoch_ns: u64,
+        end: &RunEnd,
         path: Path,
         states: Option<Box<dyn StateSource>>,
         tags: Option<SocketTags>,
@@ -209,9 +215,13 @@ impl Traffic {
             &self.scenario,
             &connections,
             self.users,
-            path.latest_rtt_us,
+            PathSeries {
+                latest_rtt_us: path.latest_rtt_us,
+                received_bytes: path.received_bytes,
+            },
             states,
             epoch_ns,
+            end,
         );
         let shared = Arc::new(Shared::default());
         // Assembled first: if a thread cannot be started, dropping it stops the others.
@@ -219,6 +229,7 @@ impl Traffic {
             scenario: self.scenario,
             connections,
             epoch_ns,
+            end: end.clone(),
             shared: Arc::clone(&shared),
             wakers,
             threads: Vec::with_capacity(2),
@@ -280,33 +291,42 @@ impl Shared {
 impl RunningTraffic {
     /// Waits for the end of the run, or until the path no longer runs; fails as soon as a thread does or
     /// `control` cancels.
+    #[cfg(test)]
     pub(crate) fn wait(
         &self,
         control: &Control,
         path_runs: impl Fn() -> bool,
     ) -> Result<(), Error> {
-        let end_ns = self.epoch_ns + self.scenario.duration_ns;
-        loop {
-            if control.is_cancelled() {
-                return Err(Error::Cancelled);
-            }
-            if self.shared.has_failed.load(Ordering::Acquire) {
-                return self.shared.take_failure().map_or(Ok(()), Err);
-            }
-            let now_ns = monotonic_ns();
-            let run_ns = now_ns.saturating_sub(self.epoch_ns);
-            control.set_progress(
-                run_ns.min(self.scenario.duration_ns),
-                self.scenario.duration_ns,
-            );
-            if now_ns >= end_ns || !path_runs() {
-                return Ok(());
-            }
-            std::thread::sleep(LOOK_EVERY.min(Duration::from_nanos(end_ns - now_ns)));
+        while !self.is_over(control)? && path_runs() {
+            std::thread::sleep(self.until_next_look());
         }
+        Ok(())
     }
 
-    /// After [`RunningTraffic::wait`]: takes the samples, stops the threads and resets all
+    /// Whether the run is over; fails as soon as a thread does or `control` cancels.
+    pub(crate) fn is_over(&self, control: &Control) -> Result<bool, Error> {
+        if control.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        if self.shared.has_failed.load(Ordering::Acquire) {
+            return self.shared.take_failure().map_or(Ok(true), Err);
+        }
+        let now_ns = monotonic_ns();
+        let run_ns = now_ns.saturating_sub(self.epoch_ns);
+        control.set_progress(
+            run_ns.min(self.scenario.duration_ns),
+            self.scenario.duration_ns,
+        );
+        Ok(now_ns >= self.end.ns())
+    }
+
+    /// How long to wait until the next look at whether it is over.
+    pub(crate) fn until_next_look(&self) -> Duration {
+        let left_ns = self.end.ns().saturating_sub(monotonic_ns());
+        LOOK_EVERY.min(Duration::from_nanos(left_ns))
+    }
+
+    /// After the end of the run: takes the samples, stops the threads and resets all
     /// connections. The flows' final states are those at the end of the run, whenever this is
     /// called.
     pub(crate) fn finish(mut self) -> Result<TrafficReport, Error> {

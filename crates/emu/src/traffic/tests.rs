@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::hosts::host::Hosts;
 use crate::machine::clock::monotonic_ns;
 use crate::relay::{Relay, RelayReport};
+use crate::run_end::RunEnd;
 use crate::sampling::flow_report::FlowReport;
 use crate::skipped::skipped;
 use crate::testbed::hosts;
@@ -76,8 +77,9 @@ impl Testbed {
         let traffic = Traffic::prepare(&self.hosts, &self.scenario, &self.kernel_ccs())?;
         let epoch_ns = monotonic_ns() + 20 * MS;
         let end_ns = epoch_ns + self.scenario.duration_ns;
-        let relay = Relay::start(&self.hosts, &self.scenario, epoch_ns, end_ns, Vec::new())?;
-        let running = traffic.start(epoch_ns, Path::of(&relay), None, None)?;
+        let end = RunEnd::at(end_ns);
+        let relay = Relay::start(&self.hosts, &self.scenario, epoch_ns, &end, Vec::new())?;
+        let running = traffic.start(epoch_ns, &end, Path::of(&relay), None, None)?;
         Ok((relay, running))
     }
 

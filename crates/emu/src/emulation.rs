@@ -1,0 +1,387 @@
+//! A network with hosts, which runs until it is stopped: all that a run on the kernel consists of.
+
+use std::net::IpAddr;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dumbbell_capture::CaptureConfig;
+use dumbbell_results::{Output, ProgramSummary};
+use dumbbell_scenario::{Control, Port, Scenario};
+
+use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KernelCc};
+use crate::calibration::{Calibration, calibrate};
+use crate::capture::Capture;
+use crate::error::Error;
+use crate::hosts::host::Hosts;
+use crate::machine::clock::monotonic_ns;
+use crate::machine::cpu::{MachineCpu, process_cpu_ns};
+use crate::machine::file_limit::{raise_file_limit, raise_file_limit_to_the_hard_one};
+use crate::machine::readiness::sleep_until;
+use crate::measured::Measured;
+use crate::programs::{Command, Process, Programs, Side, Spawner, Standard};
+use crate::receive_window::with_reachable_windows;
+use crate::relay::{Relay, RelayReport, parts};
+use crate::run::check;
+use crate::run_end::RunEnd;
+use crate::sampling::flow_report::{Crossed, FlowReport};
+use crate::sampling::states::States;
+use crate::summarize;
+use crate::traffic::{Path, RunningTraffic, Traffic};
+
+/// From the moment that everything is ready to the start of the run, so that no thread misses it.
+const LEAD_NS: u64 = 20_000_000;
+
+/// From the moment that an earlier end is decided to that end, so that no thread has passed it.
+const END_LEAD_NS: u64 = 1_000_000;
+
+/// Files open in a flow: the sender's and the receiver's socket.
+const FILES_PER_FLOW: u64 = 2;
+/// In a group: two namespaces, two devices, listening and calibrating sockets; sockets and pipes of programs.
+const FILES_PER_GROUP: u64 = 24;
+
+/// Hosts whose idle path has been measured, before anything runs.
+pub(crate) struct Prepared {
+    scenario: Arc<Scenario>,
+    hosts: Arc<Hosts>,
+    ccs: Arc<Vec<KernelCc>>,
+    calibration: Calibration,
+    programs: Programs,
+}
+
+/// A running network. Dropped, everything ends: programs, flows, hosts.
+pub struct Emulation {
+    scenario: Arc<Scenario>,
+    ccs: Arc<Vec<KernelCc>>,
+    calibration: Calibration,
+    states: States,
+    programs: Programs,
+    traffic: RunningTraffic,
+    relay: Relay,
+    capture: Option<Capture>,
+    hosts: Arc<Hosts>,
+    epoch_ns: u64,
+    end: RunEnd,
+    before: Before,
+}
+
+/// What the machine had computed when the run began.
+struct Before {
+    machine: MachineCpu,
+    process_ns: u64,
+    at_ns: u64,
+}
+
+impl Prepared {
+    /// Makes the hosts of `scenario` and measures the idle path. Only with a `spawner`, which is forked before all
+    /// this, are there programs.
+    pub(crate) fn new(
+        scenario: &Scenario,
+        control: &Control,
+        spawner: Option<Spawner>,
+    ) -> Result<Self, Error> {
+        check(scenario)?;
+        let scenario = Arc::new(with_reachable_windows(&scenario.with_drawn_rtts()));
+        raise_file_limit(
+            FILES_PER_FLOW * scenario.flow_count() as u64
+                + FILES_PER_GROUP * scenario.groups.len() as u64,
+        )?;
+        if scenario.groups.iter().any(|group| !group.traffic.is_bulk()) {
+            raise_file_limit_to_the_hard_one();
+        }
+        let ccs = Arc::new(KernelCc::of_groups(&scenario)?);
+        let mut hosts = Hosts::new(&scenario)?;
+        for (number, (group, cc)) in scenario.groups.iter().zip(ccs.iter()).enumerate() {
+            if cc.sends_ect1() {
+                hosts.identify_as_l4s(number)?;
+            }
+            if group.program.is_some() && group.cc.name != KERNELS_DEFAULT {
+                hosts.set_congestion_control(number, group, cc.kernel_name())?;
+            }
+        }
+        let hosts = Arc::new(hosts);
+        let calibration = calibrate_idle(&hosts, &scenario, control)?;
+        Ok(Self {
+            programs: Programs::new(spawner, &hosts),
+            scenario,
+            hosts,
+            ccs,
+            calibration,
+        })
+    }
+
+    /// Starts the servers that the scenario names, and waits until they are ready.
+    pub(crate) fn start_servers(&mut self, control: &Control) -> Result<(), Error> {
+        let scenario = Arc::clone(&self.scenario);
+        self.programs.start_servers(&scenario, control)
+    }
+
+    /// Starts the relay and the flows.
+    pub(crate) fn begin(self, capture: Option<&CaptureConfig>) -> Result<Emulation, Error> {
+        let Self {
+            scenario,
+            hosts,
+            ccs,
+            calibration,
+            programs,
+        } = self;
+        let kernel_names: Vec<String> = ccs.iter().map(|cc| cc.kernel_name().to_owned()).collect();
+        let mut traffic = Traffic::prepare(&hosts, &scenario, &kernel_names)?;
+        let at_receivers = |(_, cc): &(usize, &KernelCc)| cc.runs_at_receivers();
+        for (group, cc) in ccs.iter().enumerate().filter(at_receivers) {
+            traffic.run_at_receivers(group, cc.kernel_name())?;
+        }
+        let mut states = States::new(&scenario, &ccs, traffic.sender_sockets())?;
+        let (capture, taps) = capture
+            .map(|config| Capture::start(config, &scenario, parts(&scenario).len()))
+            .transpose()?
+            .unzip();
+        let epoch_ns = monotonic_ns() + LEAD_NS;
+        let end = RunEnd::at(epoch_ns + scenario.duration_ns);
+        let relay = Relay::start(&hosts, &scenario, epoch_ns, &end, taps.unwrap_or_default())?;
+        let before = Before {
+            machine: MachineCpu::read()?,
+            process_ns: process_cpu_ns(),
+            at_ns: monotonic_ns(),
+        };
+        let tags = states.tags();
+        let path = Path::of(&relay);
+        let traffic = traffic.start(epoch_ns, &end, path, states.source(), tags)?;
+        Ok(Emulation {
+            scenario,
+            ccs,
+            calibration,
+            states,
+            programs,
+            traffic,
+            relay,
+            capture,
+            hosts,
+            epoch_ns,
+            end,
+            before,
+        })
+    }
+}
+
+impl Emulation {
+    /// Starts a network: its hosts, the relay between them, and the flows of the groups without programs. Programs are
+    /// started by [`Emulation::spawn`] alone, whatever the scenario names. What is measured ends with the scenario's time
+    /// or at [`Emulation::stop`].
+    ///
+    /// # Errors
+    ///
+    /// A scenario that cannot be run, a machine that cannot run it, a capture that cannot be written, or
+    /// [`Error::Cancelled`].
+    pub fn start(
+        scenario: &Scenario,
+        control: &Control,
+        capture: Option<&CaptureConfig>,
+    ) -> Result<Self, Error> {
+        let spawner = Spawner::start()?;
+        Prepared::new(scenario, control, Some(spawner))?.begin(capture)
+    }
+
+    /// Starts a program in a group's host, with these standard input, output and errors.
+    ///
+    /// # Errors
+    ///
+    /// There is no such group of programs, or the program cannot be started.
+    pub fn spawn(
+        &mut self,
+        group: usize,
+        side: Side,
+        command: Command,
+        standard: [BorrowedFd<'_>; 3],
+    ) -> Result<Process, Error> {
+        self.check_group(group)?;
+        self.programs
+            .spawn(group, side, command, Standard::Given(standard))
+    }
+
+    /// Whether ports are open at a group's server.
+    ///
+    /// # Errors
+    ///
+    /// There is no such group of programs, or its server has ended.
+    pub fn is_ready(&self, group: usize, ports: &[Port]) -> Result<bool, Error> {
+        self.check_group(group)?;
+        self.programs.are_open(group, ports)
+    }
+
+    /// The error for a group's server that has not opened ports within `longest`.
+    pub fn not_ready(&self, group: usize, ports: &[Port], longest: Duration) -> Error {
+        self.programs.not_open(group, ports, longest)
+    }
+
+    /// Addresses of a group's host.
+    ///
+    /// # Errors
+    ///
+    /// There is no such group of programs.
+    pub fn addresses(&self, group: usize, side: Side) -> Result<Vec<IpAddr>, Error> {
+        self.check_group(group)?;
+        Ok(self.programs.addresses(group, side))
+    }
+
+    fn check_group(&self, group: usize) -> Result<(), Error> {
+        let has_programs = |group: &dumbbell_scenario::Group| group.program.is_some();
+        match self.scenario.groups.get(group) {
+            Some(found) if has_programs(found) => Ok(()),
+            Some(_) => Err(Error::Refused(format!(
+                "group {group} is of our own flows; programs run in the hosts of a group with a `client`"
+            ))),
+            None => Err(Error::Refused(format!("there is no group {group}"))),
+        }
+    }
+
+    /// Starts the clients that the scenario names when they are due, and waits until all have ended or its time is over.
+    pub(crate) fn run_clients(&mut self, control: &Control) -> Result<(), Error> {
+        self.programs.plan_clients(&self.scenario);
+        while !self.is_over(control)? {
+            self.programs.step(self.run_ns())?;
+            if self.programs.clients_are_over() {
+                self.end_soon();
+            }
+            let pause = self.traffic.until_next_look();
+            self.programs.wait(self.run_ns(), pause);
+        }
+        Ok(())
+    }
+
+    /// Whether its time is over, or a part of it has stopped; [`Emulation::stop`] then says why.
+    fn is_over(&self, control: &Control) -> Result<bool, Error> {
+        Ok(!self.parts_run() || self.traffic.is_over(control)?)
+    }
+
+    fn parts_run(&self) -> bool {
+        self.relay.is_running() && self.capture.as_ref().is_none_or(Capture::is_running)
+    }
+
+    /// Time since it began; 0 before.
+    fn run_ns(&self) -> u64 {
+        monotonic_ns().saturating_sub(self.epoch_ns)
+    }
+
+    fn end_soon(&self) {
+        self.end.bring_forward(monotonic_ns() + END_LEAD_NS);
+    }
+
+    /// Ends what is measured now, if its time is not over, and all programs: what was measured.
+    ///
+    /// # Errors
+    ///
+    /// A part of it has failed.
+    pub fn stop(mut self) -> Result<Output, Error> {
+        self.end_soon();
+        while self.parts_run() && monotonic_ns() < self.end.ns() {
+            sleep_until(self.end.ns());
+        }
+        if !self.relay.is_running() {
+            // Any other failure is a consequence of this one.
+            self.relay.stop()?;
+            return Err(stopped("relay"));
+        }
+        if let Some(capture) = self.capture.take_if(|capture| !capture.is_running()) {
+            capture.finish()?;
+            return Err(stopped("capture"));
+        }
+        let machine_cpu = MachineCpu::read()?.since(self.before.machine);
+        let process_cpu_ns = process_cpu_ns() - self.before.process_ns;
+        let elapsed_ns = monotonic_ns() - self.before.at_ns;
+        let mut traffic = self.traffic.finish()?;
+        // With the path still there, on which they may say that they end.
+        self.programs.end()?;
+        let programs = self.programs.summaries(self.epoch_ns);
+        let relay = self.relay.stop()?;
+        let mut scenario = Scenario::clone(&self.scenario);
+        scenario.duration_ns = (self.end.ns().saturating_sub(self.epoch_ns)).max(1);
+        let of_programs = of_programs(&scenario, &self.ccs, &relay, &programs);
+        traffic.flows.extend(of_programs);
+        traffic.flows.sort_by_key(|report| report.flow);
+        let measured = Measured {
+            epoch_ns: self.epoch_ns,
+            ccs: self.ccs,
+            calibration: self.calibration,
+            traffic,
+            states: self.states.take(),
+            relay,
+            capture: self.capture.map(Capture::finish).transpose()?,
+            programs,
+            host_dropped_pkts: self.hosts.dropped_pkts()?,
+            machine_cpu,
+            process_cpu_ns,
+            elapsed_ns,
+        };
+        summarize::output(&scenario, measured)
+    }
+}
+
+/// A flow for each group of programs: from the start of its first client to the end of its last, if all have ended.
+fn of_programs(
+    scenario: &Scenario,
+    ccs: &[KernelCc],
+    relay: &RelayReport,
+    programs: &[ProgramSummary],
+) -> Vec<FlowReport> {
+    let mut flow = 0;
+    let mut reports = Vec::new();
+    for (number, group) in scenario.groups.iter().enumerate() {
+        if group.program.is_some() {
+            let on_path = &relay.flows[flow as usize];
+            let clients = || {
+                let all = programs.iter();
+                all.filter(|it| it.group as usize == number && it.side == Side::Client.name())
+            };
+            let ns = |us: i64| u64::try_from(us).unwrap_or(0) * 1000;
+            let start_ns = clients().map(|client| ns(client.start_us)).min();
+            let have_ended = clients().all(|client| !client.was_ended);
+            let end_ns = clients().map(|client| ns(client.end_us)).max();
+            let crossed = Crossed {
+                entered_pkts: on_path.entered_pkts + on_path.requests.entered_pkts,
+                arrived_pkts: on_path.arrived_pkts,
+                received_bytes: on_path.received_bytes,
+            };
+            reports.push(FlowReport::of_program(
+                (flow, number),
+                ccs[number].kernel_name(),
+                crossed,
+                start_ns.unwrap_or(0),
+                end_ns.filter(|&end_ns| have_ended && end_ns <= scenario.duration_ns),
+            ));
+        }
+        flow += group.flows;
+    }
+    reports
+}
+
+/// The error for a part that ended without an error before it was stopped.
+fn stopped(what: &str) -> Error {
+    Error::Refused(format!("the {what} stopped in the middle of the run"))
+}
+
+/// Calibrates with a relay of its own, so that nothing of it remains in the run's. The path is as
+/// at the start of the run, however long that takes.
+fn calibrate_idle(
+    hosts: &Arc<Hosts>,
+    scenario: &Scenario,
+    control: &Control,
+) -> Result<Calibration, Error> {
+    let mut scenario = scenario.clone();
+    for link in &mut scenario.links {
+        link.rate_steps.clear();
+        // What a medium and impairments do to an idle path says nothing of the relay, and what is lost at
+        // the start of a run would leave nothing to measure.
+        link.medium = None;
+        link.impairments.clear();
+        link.random_loss_ppb = 0;
+    }
+    for group in &mut scenario.groups {
+        group.rtt_steps.clear();
+    }
+    let relay = Relay::start(hosts, &scenario, monotonic_ns(), u64::MAX, Vec::new())?;
+    let calibration = calibrate(hosts, &scenario, control);
+    // If the relay failed, that is why calibration did.
+    relay.stop()?;
+    calibration
+}
