@@ -23,6 +23,7 @@ from dumbbell.cli.capture import (
 from dumbbell.cli.console import out, paint, print_json, print_line, print_table, progress_bar
 from dumbbell.cli.link_table import percent, print_links
 from dumbbell.cli.media_table import print_media
+from dumbbell.cli.program_table import print_programs
 from dumbbell.cli.reference_table import print_references
 from dumbbell.cli.transfer_table import print_transfers
 from dumbbell.run import Run, run
@@ -113,6 +114,7 @@ def print_run(console: Console, result: Run) -> None:
     print_groups(result)
     print_transfers(result)
     print_media(result)
+    print_programs(result)
     print_references(result)
     if 1 < len(result.summary["flows"]) <= MAX_FLOW_ROWS:
         print_flows(result)
@@ -140,6 +142,8 @@ def print_groups(result: Run) -> None:
     )  # fmt: skip
     rows = []
     for group, label in zip(result.groups, result.scenario.group_labels, strict=True):
+        is_program = result.scenario.groups[group["group"]].client is not None
+        inflight_pkts = group["inflight_mean_pkts"] / group["flows"]
         rows.append(
             (
                 label,
@@ -148,7 +152,7 @@ def print_groups(result: Run) -> None:
                 f"{group['goodput_per_flow_bps'] / 1e6:.2f}",
                 f"{100 * group['share']:.1f}",
                 milliseconds(group["rtt_mean_us"]),
-                f"{group['inflight_mean_pkts'] / group['flows']:.1f}",
+                "–" if is_program else f"{inflight_pkts:.1f}",
                 percent(group["retransmitted_pkts"], group["sent_pkts"]),
                 count(group["rto_count"]),
             )

@@ -25,6 +25,7 @@ from dumbbell.metrics import (  # noqa: F401
     media,
     video,
     offered,
+    programs,
 )
 
 # isort: on

@@ -19,6 +19,7 @@ from dumbbell.run.foreign_summary import (
     is_statistics,
 )
 from dumbbell.run.links import STATISTICS
+from dumbbell.run.programs import PROGRAM, PROGRAM_OPTIONAL, PROGRAMS
 
 __all__ = ["check_document", "damaged"]
 
@@ -59,6 +60,7 @@ def check_document(document: Mapping[str, Any]) -> None:
     for index, flow in enumerate(document["flows"]):
         check_flow(f"flows[{index}].", flow)
     check_links(document)
+    check_programs(document)
     groups = document["groups"]
     words = document["scenario"].get("group")
     if not isinstance(words, list) or len(words) != len(groups):
@@ -95,6 +97,23 @@ def check_links(document: Mapping[str, Any]) -> None:
         raise damaged("two of `links` have one name")
     if document["bottleneck"] not in document["links"]:
         raise damaged("`bottleneck` is not one of `links`")
+
+
+def check_programs(document: Mapping[str, Any]) -> None:
+    """Refuse programs that no result has."""
+    programs = document.get(PROGRAMS, [])
+    if not isinstance(programs, list):
+        raise damaged(f"`{PROGRAMS}` is not a list")
+    for index, program in enumerate(programs):
+        place = f"{PROGRAMS}[{index}]."
+        check_values(place, program, PROGRAM, PROGRAM_OPTIONAL)
+        command, output = program.get("command"), program.get("output")
+        if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
+            raise damaged(f"`{place}command` is not a list of words")
+        if output is not None and not isinstance(output, str):
+            raise damaged(f"`{place}output` is not text")
+        if not 0 <= program["group"] < len(document["groups"]):
+            raise damaged(f"`{place}group` is {program['group']}, which is not a group")
 
 
 def check_declared(place: str, declared: object) -> None:

@@ -44,6 +44,7 @@ from dumbbell.run.foreign_run import execute_isolated, is_foreign
 from dumbbell.run.group_transfers import group_transfers, transfer_summaries
 from dumbbell.run.groups import group_metrics
 from dumbbell.run.links import LinkCounts, index_of_link, queue_rows, with_links
+from dumbbell.run.programs import PROGRAMS, with_measured
 from dumbbell.run.transfers import transfers_of
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import jain
@@ -61,8 +62,9 @@ SCHEMA_VERSION = 1
 OF_CONGESTION_CONTROL = (
     "group", "cc", "build", "params", "needs_ecn", "declared", "source",
 )  # fmt: skip
-#: Keys of `Run.to_dict` that only some runs have: those of foreign code, with a limited memory.
-OF_SOME = ("sandbox", "tcp_mem_pressure_count")
+#: Keys of `Run.to_dict` that only some runs have: those of foreign code, with a limited memory, of
+#: programs.
+OF_SOME = ("sandbox", "tcp_mem_pressure_count", PROGRAMS)
 #: How often a run's progress is polled, s; also how fast Ctrl-C takes effect.
 POLL_S = 0.05
 
@@ -502,7 +504,7 @@ def execute(
             raise CongestionControlError(
                 f"`{group.cc.name}` was changed while it ran; run it again"
             )
-    summary = recorded(scenario, before, summary)
+    summary = with_measured(scenario, recorded(scenario, before, summary))
     known = {sources.digest: sources for sources in before if sources is not None}
     run = Run(scenario, {**summary, "engine_build": engine_build()}, tables, path, known)
     if "sandbox" in summary:

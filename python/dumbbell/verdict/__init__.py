@@ -22,6 +22,7 @@ from dumbbell.verdict.counters import (
 from dumbbell.verdict.emulation import evaluate_emulation
 from dumbbell.verdict.links import check_links
 from dumbbell.verdict.load import check_load
+from dumbbell.verdict.programs import check_programs
 from dumbbell.verdict.reason import INVALID, OK, WARN, Reason, Verdict, worst
 from dumbbell.verdict.stock_kernel import check_stock_kernel
 
@@ -55,6 +56,7 @@ def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
         *check_idle(scenario, summary),
         *check_ecn(scenario, summary),
         *check_load(scenario),
+        *check_programs(scenario, summary),
         *check_stock_kernel(scenario, summary),
         *check_sandbox(summary),
         *evaluate_emulation(scenario, summary),

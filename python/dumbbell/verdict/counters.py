@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import log2
 from typing import Any
 
+from dumbbell.congestion_control.choice import KERNELS_DEFAULT
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.link import BOTTLENECK
@@ -76,7 +77,8 @@ def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> 
         group = flow["group"]
         asked = scenario.groups[group].cc
         # A file's own name is known only once it is loaded.
-        name = loaded.get(group) if asked.is_file or asked.is_python else asked.name
+        is_known_later = asked.is_file or asked.is_python or asked.name == KERNELS_DEFAULT
+        name = loaded.get(group) if is_known_later else asked.name
         if flow["cc"] != name:
             wrong.append((flow, f"ran `{flow['cc']}`, expected `{name}`"))
     what = "ran another congestion control"
@@ -207,7 +209,8 @@ def check_unused(
         int(link.loss) > 0 or link.impair or link.rate_steps or link.trace
         for link in scenario.links
     )
-    configured = configured or not scenario.groups[0].traffic.is_bulk
+    first = scenario.groups[0]
+    configured = configured or first.client is not None or not first.traffic.is_bulk
     if scenario.flow_count != 1 or len(summary["flows"]) != 1 or explained or configured:
         return
     flow, link = summary["flows"][0], summary["bottleneck"]

@@ -1,0 +1,73 @@
+"""What became of a run's programs: their entries in a result, and the number that one printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from dumbbell.run.foreign_summary import COUNT, FLAG, REAL, TEXT, WHOLE
+from dumbbell.scenario import Scenario
+
+__all__ = [
+    "CLIENT", "PROGRAM", "PROGRAMS", "PROGRAM_OPTIONAL", "client_of", "programs_of",
+    "with_measured",
+]  # fmt: skip
+
+#: The key of a result that has the programs; only of a run that had any.
+PROGRAMS = "programs"
+#: The side on which data arrive.
+CLIENT = "client"
+#: Keys of a program with their types; after them those that may be null.
+PROGRAM = {
+    "group": COUNT, "side": TEXT, "start_us": WHOLE, "end_us": WHOLE, "was_ended": FLAG,
+    "run_delay_us": COUNT,
+}  # fmt: skip
+PROGRAM_OPTIONAL = {"exit_code": WHOLE, "signal": COUNT, "cpu_us": COUNT, "measured": REAL}
+
+
+def programs_of(summary: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the programs of a run, in the order in which they started."""
+    programs: Sequence[Mapping[str, Any]] = summary.get(PROGRAMS, ())
+    return programs
+
+
+def client_of(summary: Mapping[str, Any], group: int) -> Mapping[str, Any] | None:
+    """Return the first client of a group, by its index; None if none was started."""
+    for program in programs_of(summary):
+        if program["group"] == group and program["side"] == CLIENT:
+            return program
+    return None
+
+
+def with_measured(scenario: Scenario, summary: dict[str, Any]) -> dict[str, Any]:
+    """Return an engine's summary with the number that each client printed, as `measure` says."""
+    if PROGRAMS not in summary:
+        return summary
+    programs = []
+    for program in summary[PROGRAMS]:
+        pattern = scenario.groups[program["group"]].measure
+        found = {}
+        if pattern is not None and program["side"] == CLIENT:
+            found = {"measured": last_number(pattern, program["output"] or "")}
+        programs.append({**program, **found})
+    return {**summary, PROGRAMS: programs}
+
+
+def last_number(pattern: str, text: str) -> float | None:
+    r"""Return the number in the last place where a pattern matches.
+
+    Examples
+    --------
+    >>> last_number(r"speed: (\S+)", "speed: 3.5\nspeed: 4e3\n")
+    4000.0
+    """
+    found = None
+    for match in re.finditer(pattern, text, re.MULTILINE):
+        found = match[1]
+    try:
+        number = float(found) if found is not None else None
+    except ValueError:
+        return None
+    return number if number is None or isfinite(number) else None

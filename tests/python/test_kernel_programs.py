@@ -1,0 +1,281 @@
+"""Real programs on the kernel engine: what they get, what is said of them, and that nothing stays.
+
+Where a program is not installed, its test is counted as skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell import Group, Run, Scenario, _core
+from dumbbell.run.programs import client_of
+
+pytestmark = pytest.mark.kernel
+
+LINK_BPS = 20_000_000
+#: In no other command line on this machine.
+MARK = f"31{os.getpid()}"
+
+
+def needs(*commands: str) -> pytest.MarkDecorator:
+    missing = [command for command in commands if shutil.which(command) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+def run(*groups: Group | str, **words: Any) -> Run:
+    asked = {"rate": "20mbit", "rtt": "20ms", "buffer": "2bdp", "time": "20s", **words}
+    return dumbbell.run(Scenario(groups, **asked), engine="kernel")
+
+
+def iperf3(options: str, **fields: Any) -> Group:
+    return Group(
+        client=f"iperf3 --client server --time 3 {options}",
+        server="iperf3 --server --one-off",
+        ready="tcp:5201",
+        jitter="0s",
+        **fields,
+    )
+
+
+def processes_of(mark: str) -> list[int]:
+    """Numbers of the processes whose command has a word."""
+    found = []
+    for path in Path("/proc").iterdir():
+        if path.name.isdecimal():
+            try:
+                words = (path / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if mark.encode() in words:
+                found.append(int(path.name))
+    return found
+
+
+def host_state() -> dict[str, Any]:
+    """What a run must leave alone."""
+    return {
+        "interfaces": sorted(path.name for path in Path("/sys/class/net").iterdir()),
+        "routes": Path("/proc/net/route").read_text(),
+        "mounts": len(Path("/proc/self/mountinfo").read_text().splitlines()),
+        "hosts": Path("/etc/hosts").read_bytes(),
+        "cc": Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text(),
+    }
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    before = host_state()
+    yield
+    deadline = time.monotonic() + 10
+    while processes_of(MARK) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert processes_of(MARK) == []
+    assert host_state() == before
+
+
+@needs("iperf3")
+def test_iperf3_gets_the_link_and_its_number_is_measured(nothing_left):
+    result = run(iperf3("--reverse", measure=r"([\d.]+) Mbits/sec +receiver"))
+    (group,) = result.groups
+    client = client_of(result.summary, 0)
+    assert client is not None
+    assert (client["exit_code"], client["was_ended"]) == (0, False)
+    # The run ends with the client, and its rates are over that time.
+    assert 3e9 < result.summary["duration_ns"] < 8e9
+    payload_bps = LINK_BPS * 1448 / 1514
+    assert 0.8 * payload_bps < group["goodput_bps"] < payload_bps
+    assert client["measured"] == pytest.approx(payload_bps / 1e6, rel=0.1)
+    assert client["cpu_us"] > 0
+    assert group["rtt_mean_us"] > 20_000
+    assert not [each for each in result.verdict.reasons if each.status == "INVALID"]
+
+
+@needs("iperf3")
+def test_a_program_competes_with_flows_of_ours(nothing_left):
+    result = run(iperf3("--reverse", cc="linux/cubic"), Group("linux/cubic", 2))
+    assert [flow["cc"] for flow in result.summary["flows"]] == ["linux/cubic"] * 3
+    assert 0.5 < sum(group["share"] for group in result.groups) <= 1.0001
+    assert all(group["goodput_bps"] > 0.05 * LINK_BPS for group in result.groups)
+    ends = {flow["end_us"] for flow in result.summary["flows"][1:]}
+    assert ends == {result.summary["duration_ns"] // 1000}
+    assert result.flows.num_rows > 3 * 200
+    assert result.flows["cwnd_pkts"].null_count > 200
+
+
+@needs("curl", "python3")
+def test_curl_loads_a_file_by_the_servers_name(tmp_path, nothing_left):
+    (tmp_path / "file").write_bytes(b"x" * 2_000_000)
+    result = run(
+        Group(
+            client="curl -s -o /dev/null -w '%{http_code} speed: %{speed_download}' http://server/file",
+            server=["python3", "-m", "http.server", "--directory", str(tmp_path), "80"],
+            ready="tcp:80",
+            measure=r"200 speed: (\S+)",
+            jitter="0s",
+        )
+    )
+    client = client_of(result.summary, 0)
+    assert client is not None
+    assert client["exit_code"] == 0
+    assert 0.5 < 8 * client["measured"] / LINK_BPS < 1
+    assert result.summary["flows"][0]["received_bytes"] >= 2_000_000
+    server = result.summary["programs"][0]
+    assert server["side"] == "server"
+    assert server["start_us"] < 0
+    assert server["was_ended"]
+
+
+@needs("python3")
+@pytest.mark.parametrize(
+    "cc", ["linux/reno", pytest.param("cubic", marks=pytest.mark.kernel(bpf=True))]
+)
+def test_programs_have_the_groups_congestion_control(cc, nothing_left):
+    """At both ends, although they do not ask for one; of ours under the name of its instance."""
+    shown = "print(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).strip(b'\\0'))"
+    server = "s = socket.create_server(('', 80)).accept()[0]"
+    client = "s = socket.create_connection(('server', 80))"
+    result = run(
+        Group(
+            cc=cc,
+            client=["python3", "-c", f"import socket; {client}; {shown}; s.recv(1)"],
+            server=["python3", "-c", f"import socket; {server}; {shown}; s.send(b'x')"],
+            ready="tcp:80",
+        )
+    )
+    names = {program["output"] for program in result.summary["programs"]}
+    assert len(names) == 1
+    (name,) = names
+    assert name == "b'reno'\n" if cc == "linux/reno" else name.startswith("b'cubic")
+    assert not [each for each in result.verdict.reasons if each.check == "congestion_control"]
+
+
+def test_exit_codes_and_output_are_in_the_result(cli, tmp_path, nothing_left):
+    path = tmp_path / "failing.toml"
+    group = Group(client=["sh", "-c", "echo starting; echo no route to host >&2; exit 3"])
+    path.write_text(Scenario([group], time="5s").to_toml())
+    outcome = cli("run", str(path), "--engine", "kernel", "--json")
+    document = json.loads(outcome.out)
+    (program,) = document["programs"]
+    assert program["exit_code"] == 3
+    assert program["output"] == "starting\nno route to host\n"
+    messages = [reason["message"] for reason in document["verdict"]["reasons"]]
+    expected = "the client sh ended with exit code 3; it printed last `no route to host`"
+    assert expected in messages
+    assert outcome.code == 0
+
+
+@pytest.mark.parametrize(
+    ("group", "says"),
+    [
+        (
+            Group(client="no-such-command"),
+            "client of group 0: cannot start `no-such-command`: command not found; install it, or "
+            "give its path",
+        ),
+        (
+            Group(client="true", server="false", ready="tcp:80"),
+            "the server of group 0, `false`, ended with code 1 before `tcp:80` was open",
+        ),
+    ],
+    ids=["command", "server"],
+)
+def test_what_cannot_start_is_one_line(cli, tmp_path, group, says, nothing_left):
+    path = tmp_path / "bad.toml"
+    path.write_text(Scenario([group], time="5s").to_toml())
+    outcome = cli("run", str(path), "--engine", "kernel")
+    assert outcome.code == 2
+    assert outcome.err == f"error: {says}\n"
+
+
+@pytest.mark.parametrize(
+    "client",
+    [
+        f"setsid sleep {MARK} & exit 0",
+        f"trap '' TERM INT HUP; sleep {MARK}; sleep {MARK}",
+        f"exec <&- >&- 2>&-; sleep {MARK}",
+        f"yes & sleep {MARK}",
+    ],
+    ids=["leaves a daemon", "ignores signals", "closes everything", "floods"],
+)
+def test_nothing_survives_a_run(client, nothing_left):
+    result = run(Group(client=["sh", "-c", client], jitter="0s"), time="1s")
+    assert processes_of(MARK) == []
+    assert len(result.summary["programs"]) == 1
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
+def test_nothing_survives_the_end_of_dumbbell(how, tmp_path, nothing_left):
+    path = tmp_path / "long.toml"
+    client = ["sh", "-c", f"trap '' TERM INT; setsid sleep {MARK} & sleep {MARK}; sleep {MARK}"]
+    server = ["sh", "-c", f"sleep {MARK} & wait"]
+    path.write_text(Scenario([Group(client=client, server=server)], time="60s").to_toml())
+    for delay_s in (0, 0.02, 0.1, 0.2, 0.4):
+        command = [sys.executable, "-m", "dumbbell", "run", str(path), "--engine", "kernel"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 30
+        while len(processes_of(MARK)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert processes_of(MARK), process.communicate()
+        time.sleep(delay_s)
+        process.send_signal(how)
+        process.communicate(timeout=20)
+        deadline = time.monotonic() + 5
+        while processes_of(MARK) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert processes_of(MARK) == []
+
+
+def test_an_emulation_runs_what_it_is_told_to(nothing_left):
+    scenario = Scenario(
+        [Group(client="true"), "linux/cubic"], rate="20mbit", rtt="20ms", time="60s"
+    )
+    emulation = _core.Emulation(scenario.to_json())
+    addresses = json.loads(emulation.addresses(0))
+    assert addresses["client"][0] == "10.0.0.2"
+    read, write = os.pipe()
+    with Path("/dev/null").open("rb") as nothing:
+        stdio = (nothing.fileno(), write, write)
+        code = "import socket; s = socket.create_server(('', 7000)); s.accept()[0].sendall(b'hi')"
+        server = emulation.spawn(0, "server", [sys.executable, "-c", code], stdio=stdio)
+        emulation.wait_ready(0, ["tcp:7000"], 20)
+        code = "import socket; print(socket.create_connection(('server', 7000)).recv(2))"
+        client = emulation.spawn(0, "client", [sys.executable, "-c", code], stdio=stdio)
+    os.close(write)
+    assert Path(f"/proc/{client.pid}").exists()
+    assert client.wait(20) == 0
+    assert server.wait(20) == 0
+    with os.fdopen(read) as pipe:
+        assert pipe.read() == "b'hi'\n"
+    sleeper = emulation.spawn(0, "client", ["sleep", MARK], new_session=True)
+    assert sleeper.poll() is None
+    assert sleeper.wait(0.05) is None
+    sleeper.signal(signal.SIGUSR1)
+    assert sleeper.wait(20) == -signal.SIGUSR1
+    with pytest.raises(
+        _core.EngineError, match="cannot start `nothing-like-it`: command not found"
+    ):
+        emulation.spawn(0, "client", ["nothing-like-it"])
+    with pytest.raises(_core.EngineError, match="group 1 is of our own flows"):
+        emulation.spawn(1, "client", ["true"])
+    emulation.spawn(0, "server", ["sleep", MARK])
+    with pytest.raises(_core.EngineError, match=r"did not open `udp:9` within 0\.1 s"):
+        emulation.wait_ready(0, ["udp:9"], 0.1)
+    summary = json.loads(emulation.stop().summary())
+    assert processes_of(MARK) == []
+    assert 0 < summary["duration_ns"] < 60e9
+    assert [each["exit_code"] for each in summary["programs"][:2]] == [0, 0]
+    assert summary["programs"][-1]["was_ended"]
+    with pytest.raises(_core.EngineError, match="has been stopped"):
+        emulation.stop()
