@@ -317,6 +317,12 @@ class Emulation:
     def wait_ready(self, group: int, ports: list[str], timeout_s: float) -> None:
         """Wait until ports like `tcp:80` are open at a group's server."""
 
+    def change(self, change_json: str) -> None:
+        """Change the path from now on."""
+
+    def snapshot(self) -> str:
+        """How links and flows are now, as JSON."""
+
     def addresses(self, group: int) -> str:
         """Addresses of a group's hosts, as JSON: lists by `client` and `server`."""
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dumbbell_capture::CaptureConfig;
 use dumbbell_results::{Output, ProgramSummary};
-use dumbbell_scenario::{Control, Port, Scenario};
+use dumbbell_scenario::{Change, Control, Port, Scenario};
 
 use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KernelCc};
 use crate::calibration::{Calibration, calibrate};
@@ -26,6 +26,7 @@ use crate::run::check;
 use crate::run_end::RunEnd;
 use crate::sampling::flow_report::{Crossed, FlowReport};
 use crate::sampling::states::States;
+use crate::snapshot::Snapshot;
 use crate::summarize;
 use crate::traffic::{Path, RunningTraffic, Traffic};
 
@@ -222,6 +223,20 @@ impl Emulation {
     pub fn addresses(&self, group: usize, side: Side) -> Result<Vec<IpAddr>, Error> {
         self.check_group(group)?;
         Ok(self.programs.addresses(group, side))
+    }
+
+    /// Changes the path from now on.
+    ///
+    /// # Errors
+    ///
+    /// There is no such link or group, or it cannot be so.
+    pub fn change(&self, change: &Change) -> Result<(), Error> {
+        self.relay.change(change)
+    }
+
+    /// How the path is now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::of(&self.scenario, &self.relay, self.run_ns())
     }
 
     fn check_group(&self, group: usize) -> Result<(), Error> {

@@ -23,6 +23,7 @@
 //! | `calibration` | how the idle path differs from what was asked for |
 //! | `receive_window` | receive windows as the kernel's sockets can have them |
 //! | `measured`, `summarize` | a run's measurements and its result |
+//! | `snapshot` | how a running network is at a moment |
 //! | `emulation`, `run` | a network with hosts that runs until it is stopped; a whole run |
 //! | `facts` | what this machine has of what a run needs |
 
@@ -45,6 +46,7 @@ mod run_end;
 mod sampling;
 #[cfg(test)]
 mod skipped;
+mod snapshot;
 mod sockets;
 mod summarize;
 #[cfg(test)]
@@ -56,6 +58,7 @@ pub use error::Error;
 pub use facts::{Fact, Need, Status, machine};
 pub use programs::{Command, Exit, Process, Side};
 pub use run::run;
+pub use snapshot::{FlowSnapshot, LinkSnapshot, Snapshot};
 
 /// Loads a congestion control into the running kernel, so that its verifier checks it, and unloads
 /// it.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use dumbbell_capture::CaptureConfig;
 use dumbbell_emu::{Command, Exit, Process, Side};
-use dumbbell_scenario::{Port, Scenario};
+use dumbbell_scenario::{Change, Port, Scenario};
 use pyo3::prelude::*;
 
 use crate::{Cancelled, Capture, Control, EngineError, Output, to_json};
@@ -127,6 +127,21 @@ impl Emulation {
             py.check_signals()?;
             py.detach(|| std::thread::sleep(PAUSE));
         }
+    }
+
+    /// Change the path from now on.
+    fn change(&self, change_json: &str) -> PyResult<()> {
+        let change: Change = serde_json::from_str(change_json)
+            .map_err(|error| EngineError::new_err(format!("change: {error}")))?;
+        let inner = self.lock();
+        let emulation = inner.as_ref().ok_or_else(stopped)?;
+        emulation.change(&change).map_err(to_python)
+    }
+
+    /// How the path is now, as JSON.
+    fn snapshot(&self) -> PyResult<String> {
+        let inner = self.lock();
+        to_json(&inner.as_ref().ok_or_else(stopped)?.snapshot())
     }
 
     /// Addresses of a group's hosts, as JSON: lists by `client` and `server`.

@@ -4,7 +4,7 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_net::{Event, LinkMeter, Network, NetworkChange, Outlook, Packet};
+use dumbbell_net::{Event, Header as _, LinkMeter, Network, NetworkChange, Outlook, Packet};
 use dumbbell_results::{QueueSamples, QueueStatistics};
 use dumbbell_scenario::{Scenario, Way, leads_there, route};
 
@@ -240,7 +240,13 @@ impl Carrier {
     fn deliver(&mut self, due_ns: u64, packet: Packet<Frame>) -> Result<(), Error> {
         let now_ns = monotonic_ns();
         match packet.header.way {
-            Way::There => self.flows.note_arrival(&packet),
+            Way::There => {
+                self.flows.note_arrival(&packet);
+                if packet.header.is_data() {
+                    self.live
+                        .note_arrival(packet.header.flow, packet.wire_bytes);
+                }
+            }
             Way::Back => self.flows.note_return(now_ns, &packet),
         }
         let times = Times { due_ns, now_ns };

@@ -1,5 +1,6 @@
-//! How the links are, for those who look on while a run goes on.
+//! How links and flows are, for those who look on while a run goes on.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use dumbbell_net::{Link, LinkMeter};
@@ -25,22 +26,37 @@ pub(crate) struct LinkNow {
     pub(crate) backlog_bytes: u64,
 }
 
-/// All links, by their number in the network.
+/// All links and flows, by their numbers.
 #[derive(Debug)]
 pub(crate) struct LivePath {
     links: Vec<Mutex<LinkNow>>,
+    /// Wire bytes of the data packets that reached each flow's receiver.
+    arrived_bytes: Vec<AtomicU64>,
 }
 
 impl LivePath {
-    /// Of so many links.
-    pub(crate) fn new(links: usize) -> Self {
+    /// Of so many links and flows.
+    pub(crate) fn new(links: usize, flows: usize) -> Self {
         Self {
             links: (0..links).map(|_| Mutex::default()).collect(),
+            arrived_bytes: (0..flows).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
+    /// A data packet has reached its receiver. Of each flow one thread counts.
+    #[inline]
+    pub(crate) fn note_arrival(&self, flow: u32, wire_bytes: u32) {
+        if let Some(bytes) = self.arrived_bytes.get(flow as usize) {
+            bytes.fetch_add(u64::from(wire_bytes), Ordering::Relaxed);
+        }
+    }
+
+    /// Wire bytes of a flow's data that have arrived so far.
+    pub(crate) fn arrived_bytes(&self, flow: usize) -> u64 {
+        self.arrived_bytes[flow].load(Ordering::Relaxed)
+    }
+
     /// A link as it was published last.
-    #[cfg_attr(not(test), allow(dead_code, reason = "nobody looks on yet"))]
     pub(crate) fn link(&self, index: usize) -> LinkNow {
         *self.links[index]
             .lock()
