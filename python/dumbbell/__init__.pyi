@@ -14,6 +14,7 @@ from .congestion_control import (
 )
 from .congestion_control.linux_tree import LinuxTree, use_linux_tree
 from .congestion_control.python import CongestionControl, tcp_cong_avoid_ai, tcp_slow_start
+from .emulation import EmulatedPath, Process, emulate
 from .errors import (
     Cancelled,
     CaptureError,
@@ -50,6 +51,7 @@ __all__ = [
     "CrossValidation",
     "Description",
     "DumbbellError",
+    "EmulatedPath",
     "EngineError",
     "Group",
     "Link",
@@ -59,6 +61,7 @@ __all__ = [
     "PacketLog",
     "Parameter",
     "PrivilegeError",
+    "Process",
     "Rate",
     "Reason",
     "ResultError",
@@ -76,6 +79,7 @@ __all__ = [
     "compare",
     "congestion_controls",
     "describe",
+    "emulate",
     "jain",
     "match_captures",
     "measure",

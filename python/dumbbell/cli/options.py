@@ -29,10 +29,28 @@ from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, field
 from dumbbell.scenario.kinds import Impair, Queue
 
 __all__ = [
-    "OPTION_FIELDS", "OUTPUT", "SETTABLE", "CacheFlag", "Engine", "Fields", "Jobs", "Json", "Lang",
-    "LinuxTreeOption", "Out", "Settings", "Show", "SimulatorCacheFlag", "UnsafeNoSandbox",
-    "Uploads", "What", "WithoutSources", "field_option",
-    "unknown_option", "with_field_options",
+    "OPTION_FIELDS",
+    "OUTPUT",
+    "SETTABLE",
+    "CacheFlag",
+    "Engine",
+    "Fields",
+    "Jobs",
+    "Json",
+    "Lang",
+    "LinuxTreeOption",
+    "Live",
+    "Out",
+    "Settings",
+    "Show",
+    "SimulatorCacheFlag",
+    "UnsafeNoSandbox",
+    "Uploads",
+    "What",
+    "WithoutSources",
+    "field_option",
+    "unknown_option",
+    "with_field_options",
 ]  # fmt: skip
 
 #: Languages of pages.
@@ -98,9 +116,15 @@ def with_field_options(command: Callable[..., int]) -> Callable[..., int]:
 
     A command that takes uploads has options of a second link, too.
     """
+    has_up_link = "upload" in inspect.signature(command).parameters
+    return _with_options_of(OPTION_FIELDS if has_up_link else SETTABLE, command)
+
+
+def _with_options_of(
+    settable: Mapping[str, Field[Any, Any]], command: Callable[..., int]
+) -> Callable[..., int]:
+    """Replace a command's parameter `fields` by an option for each of these."""
     signature = inspect.signature(command, eval_str=True)
-    has_up_link = "upload" in signature.parameters
-    settable = OPTION_FIELDS if has_up_link else SETTABLE
     parameters = []
     for parameter in signature.parameters.values():
         if parameter.name != "fields":
@@ -122,6 +146,14 @@ def with_field_options(command: Callable[..., int]) -> Callable[..., int]:
     call.__annotations__ = {each.name: each.annotation for each in parameters}
     vars(call)["__signature__"] = signature.replace(parameters=parameters)
     return call
+
+
+def with_path_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Replace a command's parameter `fields` by an option for each field of an emulated path."""
+    from dumbbell.emulation.scenario import PATH_FIELDS
+
+    names = [name for name in OPTION_FIELDS if name in PATH_FIELDS]
+    return _with_options_of({name: OPTION_FIELDS[name] for name in names}, command)
 
 
 def _check_language(language: str) -> str:
@@ -156,6 +188,14 @@ Engine = Annotated[
         help="The simulator, or this machine's Linux TCP (`dumbbell doctor`).",
         rich_help_panel=RUN,
         autocompletion=complete_engines,
+    ),
+]
+Live = Annotated[
+    bool,
+    typer.Option(
+        "--live",
+        help="Show rates, RTTs and queues as moving lines meanwhile; `q` ends it.",
+        rich_help_panel=RUN,
     ),
 ]
 Jobs = Annotated[

@@ -22,10 +22,12 @@ from dumbbell.cli.capture import (
 )
 from dumbbell.cli.console import out, paint, print_json, print_line, print_table, progress_bar
 from dumbbell.cli.link_table import percent, print_links
+from dumbbell.cli.live import run_live
 from dumbbell.cli.media_table import print_media
 from dumbbell.cli.program_table import print_programs
 from dumbbell.cli.reference_table import print_references
 from dumbbell.cli.transfer_table import print_transfers
+from dumbbell.errors import ScenarioError
 from dumbbell.run import Run, run
 from dumbbell.run.directory import check_place
 from dumbbell.run.engine import SIMULATOR, check_engine
@@ -56,6 +58,7 @@ def run_command(
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     engine: options.Engine = SIMULATOR,
+    live: options.Live = False,
     json: options.Json = False,
     show: options.Show = False,
     out_dir: options.Out = None,
@@ -71,13 +74,18 @@ def run_command(
     scenario = base_scenario(what, single_values(fields, "run"), settings, upload)
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
     check_engine(engine, scenario)
+    if live and engine == SIMULATOR:
+        raise ScenarioError("`--live` shows a run in real time; add `--engine kernel`")
     if out_dir is not None:
         check_place(out_dir)
     doing = "simulating" if engine == SIMULATOR else "running on the kernel:"
     with tidying([out_dir] if captures and out_dir else []):
         captured = captures.of(out_dir) if captures and out_dir else None
-        with progress_bar(f"{doing} {scenario.time}") as bar:
-            result = run(scenario, engine=engine, on_progress=bar.at, capture=captured)
+        if live:
+            result = run_live(scenario, captured)
+        else:
+            with progress_bar(f"{doing} {scenario.time}") as bar:
+                result = run(scenario, engine=engine, on_progress=bar.at, capture=captured)
         if json:
             print_json(result.to_dict())
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,9 @@ from dumbbell.verdict import Verdict, evaluate
 if TYPE_CHECKING:
     from dumbbell.plots.canvas import Canvas
 
-__all__ = ["SCHEMA_VERSION", "Control", "Run", "execute", "run"]
+__all__ = [
+    "SCHEMA_VERSION", "Control", "Prepared", "Run", "execute", "prepared", "run", "run_of_output",
+]  # fmt: skip
 
 #: Version of `Run.to_dict`, `--json` and `run.json`; docs/format-run.md describes it.
 SCHEMA_VERSION = 1
@@ -488,6 +491,28 @@ def run(
             raise
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A scenario that an engine can run, and what its congestion controls are built from.
+
+    Attributes
+    ----------
+    scenario
+        With congestion controls that were looked up.
+    sources
+        By group; None for built-in ones.
+    """
+
+    scenario: Scenario
+    sources: Sequence[Sources | None]
+
+
+def prepared(scenario: Scenario) -> Prepared:
+    """Look a scenario's congestion controls up."""
+    scenario = scenario.with_ccs(live)
+    return Prepared(scenario, [sources_of(group.cc) for group in scenario.groups])
+
+
 def execute(
     scenario: Scenario,
     control: Control,
@@ -495,21 +520,50 @@ def execute(
     capture: Capture | None = None,
 ) -> Run:
     """Run a scenario in this thread, or in a process of its own; users call `run`."""
-    scenario = scenario.with_ccs(live)
-    path = None if capture is None else capture.path
-    before = [sources_of(group.cc) for group in scenario.groups]
-    summary, tables = execute_in(scenario, control, engine, capture)
-    for group, sources in zip(scenario.groups, before, strict=True):
+    ready = prepared(scenario)
+    summary, tables = execute_in(ready.scenario, control, engine, capture)
+    run = run_of(ready, summary, tables, None if capture is None else capture.path)
+    if "sandbox" in summary:
+        check_numbers(run)
+    return run
+
+
+def run_of(
+    ready: Prepared,
+    summary: Mapping[str, Any],
+    tables: Mapping[str, pa.Table],
+    capture: Path | None,
+) -> Run:
+    """Return the run that an engine's summary and tables are of.
+
+    Raises
+    ------
+    CongestionControlError
+        The file of a congestion control was changed meanwhile.
+    """
+    for group, sources in zip(ready.scenario.groups, ready.sources, strict=True):
         if group.cc.is_file and sources_of(group.cc) != sources:
             raise CongestionControlError(
                 f"`{group.cc.name}` was changed while it ran; run it again"
             )
-    summary = with_measured(scenario, recorded(scenario, before, summary))
-    known = {sources.digest: sources for sources in before if sources is not None}
-    run = Run(scenario, {**summary, "engine_build": engine_build()}, tables, path, known)
-    if "sandbox" in summary:
-        check_numbers(run)
-    return run
+    summary = with_measured(ready.scenario, recorded(ready.scenario, ready.sources, summary))
+    known = {sources.digest: sources for sources in ready.sources if sources is not None}
+    build = {"engine_build": engine_build()}
+    return Run(ready.scenario, {**summary, **build}, tables, capture, known)
+
+
+def run_of_output(ready: Prepared, output: _core.Output, capture: Path | None) -> Run:
+    """Return the run that an engine's output is of."""
+    return run_of(ready, json.loads(output.summary()), tables_of(output), capture)
+
+
+def tables_of(output: _core.Output) -> dict[str, pa.Table]:
+    """Return the tables of an engine's output."""
+    # Not `pa.table`, which would load pandas.
+    return {
+        name: pa.Table.from_batches([pa.record_batch(output.table(name))])
+        for name in output.table_names()
+    }
 
 
 def check_numbers(run: Run) -> None:
@@ -565,9 +619,4 @@ def execute_in(
         raise EngineError(str(error)) from None
     except _core.Cancelled:
         raise Cancelled("the run was cancelled") from None
-    # Not `pa.table`, which would load pandas.
-    tables = {
-        name: pa.Table.from_batches([pa.record_batch(output.table(name))])
-        for name in output.table_names()
-    }
-    return json.loads(output.summary()), tables
+    return json.loads(output.summary()), tables_of(output)

@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
+from dumbbell.emulation import EmulatedPath, emulate
+from dumbbell.errors import PrivilegeError
 from dumbbell.gate import Gate
 from dumbbell.run import Run, run
 from dumbbell.run.engine import ENGINES, SIMULATOR
 from dumbbell.scenario import Scenario
 from dumbbell.testing.assertions import assert_no_regression
 
-__all__ = ["dumbbell_gate", "dumbbell_run", "pytest_addoption"]
+__all__ = ["dumbbell_gate", "dumbbell_path", "dumbbell_run", "pytest_addoption"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,5 +73,21 @@ def dumbbell_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
         if record:
             pytest.skip(f"recorded {baseline}")
         return gate
+
+    return call
+
+
+@pytest.fixture
+def dumbbell_path() -> Callable[..., EmulatedPath]:
+    """Emulate a path: ``with dumbbell_path(rate="12mbit", rtt="40ms") as path:``.
+
+    As `dumbbell.emulate`; the test is skipped where this machine has no kernel engine.
+    """
+
+    def call(**settings: Any) -> EmulatedPath:
+        try:
+            return emulate(**settings)
+        except PrivilegeError as error:
+            pytest.skip(str(error))
 
     return call

@@ -1,0 +1,54 @@
+"""`dumbbell set`: change the path of a running `dumbbell emulate`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dumbbell.emulation.changes import CHANGEABLE, changes_of
+from dumbbell.emulation.control_socket import connect, request
+from dumbbell.errors import ScenarioError
+
+__all__ = ["set_command"]
+
+#: What the help ends with.
+EXAMPLES = (
+    "dumbbell set rate=5mbit",
+    "dumbbell set rtt=200ms loss=1%",
+    "dumbbell set up_rate=1mbit",
+)
+#: `--pid` of commands that speak to an emulation.
+Pid = Annotated[
+    int | None,
+    typer.Option(
+        "--pid", metavar="N", help="The process of `dumbbell emulate`.", show_default="the only one"
+    ),
+]
+
+
+def set_command(
+    changes: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME=VALUE…",
+            help=f"What changes, from now on: {', '.join(CHANGEABLE)}.",
+            show_default=False,
+        ),
+    ],
+    pid: Pid = None,
+) -> int:
+    """Change the path of a running `dumbbell emulate`.
+
+    A packet whose transmission has begun is sent at the old rate.
+    """
+    values = {}
+    for text in changes:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise ScenarioError(f"`{text}` sets nothing; use `NAME=VALUE`, e.g. `rate=5mbit`")
+        values[name] = value
+    changes_of(values)  # refuses what cannot be before anything changes
+    with connect(pid) as connection:
+        request(connection, {"set": values})
+    return 0

@@ -1,0 +1,172 @@
+"""The socket of a running `dumbbell emulate`: other commands change its path and enter its hosts.
+
+Requests and answers are lines of JSON. A request to run a command carries the three files of its
+streams (SCM_RIGHTS).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import gettempdir
+from threading import Thread
+from typing import Any
+
+from dumbbell.emulation.path import EmulatedPath
+from dumbbell.emulation.process import Process
+from dumbbell.errors import DumbbellError, EngineError
+
+__all__ = ["connect", "request", "serve_control"]
+
+#: Longest request: a command with its environment.
+MAX_REQUEST_BYTES = 1 << 20
+STREAMS = 3
+SUFFIX = ".sock"
+
+
+def runtime_directory() -> Path:
+    """Return the directory of this user's sockets; it belongs to nobody else.
+
+    Raises
+    ------
+    EngineError
+        Somebody else has made it.
+    """
+    given = os.environ.get("XDG_RUNTIME_DIR")
+    place = Path(given or gettempdir(), f"dumbbell-{os.getuid()}")
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = place.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise EngineError(f"{place}: is not a directory of yours alone; remove it")
+    return place
+
+
+@contextmanager
+def serve_control(path: EmulatedPath) -> Iterator[None]:
+    """Answer other commands while the path is there."""
+    place = runtime_directory() / f"{os.getpid()}{SUFFIX}"
+    place.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as listener:
+        listener.bind(str(place))
+        place.chmod(0o600)
+        listener.listen()
+        Thread(target=accept, args=(listener, path), daemon=True).start()
+        try:
+            yield
+        finally:
+            place.unlink(missing_ok=True)
+            with suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)
+
+
+def accept(listener: socket.socket, path: EmulatedPath) -> None:
+    """Answer each connection in a thread."""
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        Thread(target=answer, args=(connection, path), daemon=True).start()
+
+
+def answer(connection: socket.socket, path: EmulatedPath) -> None:
+    """Do what a connection asks for."""
+    with connection, suppress(OSError):
+        text, files, _, _ = socket.recv_fds(connection, MAX_REQUEST_BYTES, STREAMS)
+        try:
+            asked = json.loads(text)
+            if "set" in asked:
+                path.set(**asked["set"])
+                said: Mapping[str, Any] = {}
+            elif "stats" in asked:
+                said = {"stats": path.stats()}
+            else:
+                host = {"client": path.client, "server": path.server}[asked["host"]]
+                process = host.popen(
+                    asked["words"], stdin=files[0], stdout=files[1], stderr=files[2],
+                    env=asked["environment"],
+                )  # fmt: skip
+                said = {"code": run_for(connection, process)}
+        except DumbbellError as error:
+            said = {"error": str(error)}
+        finally:
+            for each in files:
+                os.close(each)
+        connection.sendall(json.dumps(said).encode() + b"\n")
+
+
+def run_for(connection: socket.socket, process: Process) -> int:
+    """Wait for a program; whoever asked for it ends it by hanging up."""
+
+    def watch() -> None:
+        with suppress(OSError):
+            if not connection.recv(1):
+                process.kill()
+
+    Thread(target=watch, daemon=True).start()
+    return process.wait()
+
+
+def connect(pid: int | None = None) -> socket.socket:
+    """Connect to a running emulation.
+
+    Parameters
+    ----------
+    pid
+        Its process; by default the only one.
+
+    Raises
+    ------
+    EngineError
+        There is none, or there are several.
+    """
+    found = {}
+    for place in sorted(runtime_directory().glob(f"*{SUFFIX}")):
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        try:
+            connection.connect(str(place))
+        except OSError:  # its process is gone
+            connection.close()
+            continue
+        found[int(place.stem)] = connection
+    chosen = found.pop(pid, None) if pid is not None else None
+    if pid is None and len(found) == 1:
+        _, chosen = found.popitem()
+    for other in found.values():
+        other.close()
+    if chosen is not None:
+        return chosen
+    if pid is not None:
+        raise EngineError(f"process {pid} emulates no path; start `dumbbell emulate`")
+    if found:
+        numbers = ", ".join(map(str, found))
+        raise EngineError(f"several paths are emulated; name one with `--pid`: {numbers}")
+    raise EngineError("no path is emulated; start `dumbbell emulate` in another terminal")
+
+
+def request(
+    connection: socket.socket, document: Mapping[str, Any], files: Sequence[int] = ()
+) -> Mapping[str, Any]:
+    """Ask, and return the answer.
+
+    Raises
+    ------
+    EngineError
+        It was refused, or the emulation ended.
+    """
+    socket.send_fds(connection, [json.dumps(document).encode()], list(files))
+    text = b""
+    while not text.endswith(b"\n"):
+        part = connection.recv(1 << 16)
+        if not part:
+            raise EngineError("the emulated path ended")
+        text += part
+    said: Mapping[str, Any] = json.loads(text)
+    if "error" in said:
+        raise EngineError(said["error"])
+    return said

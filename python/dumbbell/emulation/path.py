@@ -1,0 +1,288 @@
+"""A path in real time that any program can use, and what it did."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+from dumbbell import _core
+from dumbbell.capture_analysis.packet_log import PacketLog, packet_log
+from dumbbell.emulation.changes import changes_of
+from dumbbell.emulation.process import PIPE, Process
+from dumbbell.emulation.scenario import emulated_scenario
+from dumbbell.errors import EngineError, ResultError
+from dumbbell.run import Run
+from dumbbell.run.capture import Capture, as_capture
+from dumbbell.run.engine import KERNEL, check_engine
+from dumbbell.run.run import prepared, run_of_output
+from dumbbell.scenario import Group, Scenario
+
+__all__ = ["EmulatedPath", "Host", "emulate"]
+
+#: How long a server may take until it listens, s.
+READY_TIMEOUT_S = 30.0
+#: The file in which packets are kept for `EmulatedPath.packets`.
+KEPT_PACKETS = "packets.pcapng"
+
+
+class Host:
+    """One end of an emulated path.
+
+    Attributes
+    ----------
+    name
+        ``client`` or ``server``: under it the other end finds this one.
+    addresses
+        IPv4 and IPv6.
+    """
+
+    def __init__(self, emulation: _core.Emulation, name: str, addresses: Sequence[str]) -> None:
+        self._emulation = emulation
+        self.name = name
+        self.addresses = tuple(addresses)
+
+    def __repr__(self) -> str:
+        return f"<Host {self.name}, {', '.join(self.addresses)}>"
+
+    def popen(self, args: Sequence[str], **settings: Any) -> Process:
+        """Start a program here.
+
+        Parameters
+        ----------
+        args
+            The words of the command; no shell.
+        settings
+            ``stdin``, ``stdout``, ``stderr``, ``text``, ``env``, ``cwd`` as of `subprocess.Popen`;
+            ``new_session``: Ctrl-C at the terminal is not for it.
+
+        Raises
+        ------
+        EngineError
+            There is no such command.
+        """
+        return Process(self._emulation, self.name, args, **settings)
+
+    def run(
+        self,
+        args: Sequence[str],
+        *,
+        input: Any = None,  # noqa: A002 -- as subprocess.run
+        capture_output: bool = False,
+        timeout: float | None = None,
+        check: bool = False,
+        **settings: Any,
+    ) -> subprocess.CompletedProcess[Any]:
+        """Run a program here to its end, as `subprocess.run` does.
+
+        Raises
+        ------
+        EngineError
+            There is no such command.
+        subprocess.CalledProcessError
+            With `check`: its exit code is not 0.
+        subprocess.TimeoutExpired
+            It runs longer than `timeout` s; it is ended.
+        """
+        if capture_output:
+            settings |= {"stdout": PIPE, "stderr": PIPE}
+        if input is not None:
+            settings["stdin"] = PIPE
+        process = self.popen(args, **settings)
+        try:
+            out, err = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        code = process.wait()
+        if check and code:
+            raise subprocess.CalledProcessError(code, process.args, out, err)
+        return subprocess.CompletedProcess(process.args, code, out, err)
+
+    def wait_for(self, *ports: str, timeout: float = READY_TIMEOUT_S) -> None:
+        """Wait until something listens at ports of this host, like ``tcp:80``.
+
+        Raises
+        ------
+        EngineError
+            Nothing does within `timeout` s.
+        """
+        try:
+            self._emulation.wait_ready(0, list(ports), timeout)
+        except _core.EngineError as error:
+            raise EngineError(str(error)) from None
+
+
+class EmulatedPath:
+    """An emulated path; a context manager, in which its hosts run programs.
+
+    Parameters
+    ----------
+    scenario
+        As `emulated_scenario` builds it.
+    capture
+        Where packets are captured, if they are.
+    keeps_packets
+        Keep what `packets` needs.
+
+    Attributes
+    ----------
+    client, server
+        The hosts.
+    result
+        After the end: the run, as `dumbbell.run` returns it.
+    """
+
+    client: Host
+    server: Host
+
+    def __init__(
+        self, scenario: Scenario, capture: Capture | None = None, *, keeps_packets: bool = False
+    ) -> None:
+        check_engine(KERNEL, scenario)
+        self.scenario = scenario
+        self._scratch = TemporaryDirectory(prefix="dumbbell-") if keeps_packets else None
+        if self._scratch is not None and capture is None:
+            capture = Capture(Path(self._scratch.name, KEPT_PACKETS), points=["link"])
+        self._capture = capture
+        self._emulation: _core.Emulation | None = None
+        self._result: Run | None = None
+
+    def __enter__(self) -> Self:
+        self._prepared = prepared(self.scenario)
+        try:
+            self._emulation = _core.Emulation(
+                self._prepared.scenario.to_json(), None, self._capture
+            )
+        except _core.EngineError as error:
+            raise EngineError(str(error)) from None
+        addresses = json.loads(self._emulation.addresses(0))
+        self.client, self.server = (
+            Host(self._emulation, name, addresses[name]) for name in ("client", "server")
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+
+    @property
+    def capture_path(self) -> Path:
+        """Where its packets are captured.
+
+        Raises
+        ------
+        ResultError
+            They are not.
+        """
+        if self._capture is None:
+            raise ResultError("packets are not captured; use `emulate(…, capture=FILE)`")
+        return self._capture.path
+
+    @property
+    def result(self) -> Run:
+        """The run: flows, links, time series, and a verdict on whether to believe it.
+
+        Raises
+        ------
+        ResultError
+            The path is still there.
+        """
+        if self._result is None:
+            raise ResultError("an emulated path has a result when it has ended")
+        return self._result
+
+    def stop(self) -> Run:
+        """End all programs and the path; return the run."""
+        if self._result is None:
+            emulation = self._running()
+            try:
+                output = emulation.stop()
+            except _core.EngineError as error:
+                raise EngineError(str(error)) from None
+            path = None if self._capture is None else self._capture.path
+            self._result = run_of_output(self._prepared, output, path)
+        return self._result
+
+    def set(self, **fields: Any) -> None:
+        """Change the path now: ``rate``, ``loss``, ``rtt``, ``up_rate``, ``up_loss``.
+
+        Raises
+        ------
+        ScenarioError
+            There is no such field, or it cannot change.
+        """
+        for change in changes_of(fields):
+            try:
+                self._running().change(json.dumps(change))
+            except _core.EngineError as error:
+                raise EngineError(str(error)) from None
+
+    def stats(self) -> Mapping[str, Any]:
+        """Return what the path does now: by link and flow, since it began."""
+        stats: Mapping[str, Any] = json.loads(self._running().snapshot())
+        return stats
+
+    def packets(self) -> PacketLog:
+        """Return what happened to every packet at every link, after `stop`.
+
+        Raises
+        ------
+        ResultError
+            They were not kept.
+        """
+        if self._capture is None or "link" not in self._capture.points:
+            raise ResultError("packets were not kept; use `emulate(…, keep_packets=True)`")
+        self.stop()
+        return packet_log(self._capture.path)
+
+    def _running(self) -> _core.Emulation:
+        if self._emulation is None or self._result is not None:
+            raise ResultError("the emulated path is not there; use it within `with`")
+        return self._emulation
+
+
+def emulate(
+    *,
+    cc: str | None = None,
+    mtu: str | None = None,
+    competitors: Iterable[str | Group] = (),
+    capture: Capture | str | Path | None = None,
+    keep_packets: bool = False,
+    **fields: Any,
+) -> EmulatedPath:
+    """Emulate a path between two hosts for any programs.
+
+    Parameters
+    ----------
+    cc
+        Congestion control of the hosts' sockets; by default the kernel's.
+    mtu
+        Of the hosts' devices.
+    competitors
+        Flows of ours from the server's side to the client's: ``cubic``, ``bbr:2``.
+    capture
+        A pcapng file to write, or a `Capture`.
+    keep_packets
+        Keep what `EmulatedPath.packets` needs.
+    fields
+        Of the path: ``rate="12mbit"``, ``rtt``, ``buffer``, ``queue``, ``loss``…; with ``up_``
+        those of the way from client to server, whose rate, buffer and queue are otherwise the same.
+
+    Returns
+    -------
+    EmulatedPath
+        For a `with` statement; needs root, or a user namespace.
+
+    Raises
+    ------
+    ScenarioError
+        A field is unknown or invalid.
+    """
+    scenario = emulated_scenario(fields, client=["python"], cc=cc, mtu=mtu, competitors=competitors)
+    return EmulatedPath(scenario, as_capture(capture), keeps_packets=keep_packets)

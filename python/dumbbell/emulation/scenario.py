@@ -1,0 +1,91 @@
+"""The scenario of an emulated path: a link each way, a group of programs, and competitors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dumbbell.errors import ScenarioError
+from dumbbell.quantities.excerpt import excerpt
+from dumbbell.scenario import Group, Link, Scenario
+from dumbbell.scenario.fields import Field, fields_of
+from dumbbell.scenario.link import BOTTLENECK
+
+__all__ = ["PATH_FIELDS", "UP", "competitor", "emulated_scenario"]
+
+#: Name of the link from client to server, and what its fields begin with.
+UP = "up"
+#: What the link up has from the link down, unless it is given.
+SAME_BOTH_WAYS = ("rate", "buffer", "queue")
+#: How long an emulation is measured at most.
+LONGEST = "86400s"
+#: Time series of a path that may last hours.
+SAMPLE = "100ms"
+#: Fields of the path: of the link down, of the link up, and of the scenario.
+PATH_FIELDS: Mapping[str, Field[Any, Any]] = {
+    **{name: field for name, field in fields_of(Link).items() if name != "name"},
+    **{f"{UP}_{name}": field for name, field in fields_of(Link).items() if name != "name"},
+    **{name: fields_of(Scenario)[name] for name in ("rtt", "rtt_steps", "seed", "sample", "time")},
+}
+
+
+def emulated_scenario(
+    values: Mapping[str, Any],
+    *,
+    client: Sequence[str] | str,
+    cc: str | None = None,
+    mtu: str | None = None,
+    competitors: Iterable[str | Group] = (),
+) -> Scenario:
+    """Build the scenario of an emulated path.
+
+    Parameters
+    ----------
+    values
+        Fields of the path; those of the link from client to server begin with ``up_``.
+    client
+        The command, for the record.
+    cc
+        Congestion control of both hosts' sockets; by default the kernel's.
+    mtu
+        Of both hosts' devices.
+    competitors
+        Flows from the server's side to the client's: ``cubic``, ``cubic:2``, or groups.
+    """
+    for name in values:
+        if name not in PATH_FIELDS:
+            raise ScenarioError(f"an emulated path has no field `{excerpt(name)}`", key=name)
+    down = {name: values[name] for name in fields_of(Link) if name in values}
+    up = {name: values[f"{UP}_{name}"] for name in fields_of(Link) if f"{UP}_{name}" in values}
+    if "rate" not in down and "trace" not in down:
+        down["rate"] = Scenario.rate.default
+    for name in SAME_BOTH_WAYS:
+        if name in down and not ("trace" in up and name == "rate"):
+            up.setdefault(name, down[name])
+    if "rate" not in up and "trace" not in up:
+        up["rate"] = Scenario.rate.default
+    of_scenario: dict[str, Any] = {"time": LONGEST, "sample": SAMPLE}
+    of_scenario |= {name: value for name, value in values.items() if name in fields_of(Scenario)}
+    for name in fields_of(Link):
+        of_scenario.pop(name, None)
+    routes: dict[str, Any] = {"route": [BOTTLENECK], "back": [UP]}
+    given: dict[str, Any] = {"cc": cc, "mtu": mtu}
+    programs = Group(
+        client=client, **routes, **{name: value for name, value in given.items() if value}
+    )
+    return Scenario(
+        [programs, *(competitor(each, routes) for each in competitors)],
+        links=[Link(BOTTLENECK, **down), Link(UP, **up)],
+        **of_scenario,
+    )
+
+
+def competitor(given: str | Group, routes: dict[str, Any]) -> Group:
+    """Read a competing group: a congestion control, and after a colon how many flows."""
+    if isinstance(given, Group):
+        return replace(given, **routes)
+    name, _, flows = given.rpartition(":")
+    if name and flows.isascii() and flows.isdecimal():
+        return Group(name, flows=int(flows), **routes)
+    return Group(given, **routes)

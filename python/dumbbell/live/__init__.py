@@ -1,0 +1,1 @@
+"""A path in real time as moving lines in the terminal."""

@@ -1,0 +1,378 @@
+"""`dumbbell emulate` and `dumbbell.emulate`: real programs over an emulated path."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+
+pytestmark = [pytest.mark.kernel, pytest.mark.timeout(240)]
+
+EMULATE = (sys.executable, "-m", "dumbbell", "emulate")
+PATH = ("--rate", "10mbit", "--rtt", "40ms", "--buffer", "1bdp")
+PYTHON = sys.executable
+
+
+def needs(program: str) -> pytest.MarkDecorator:
+    """Skip where a program is missing."""
+    return pytest.mark.skipif(shutil.which(program) is None, reason=f"no {program}")
+
+
+def emulate(*words: str, **settings: object) -> subprocess.CompletedProcess[str]:
+    """Run the command line to its end."""
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        [*EMULATE, *words], capture_output=True, text=True, check=False, timeout=120, **settings
+    )
+
+
+def python(code: str) -> list[str]:
+    """Return a command that runs Python code."""
+    return [PYTHON, "-c", code]
+
+
+def traces() -> dict[str, str]:
+    """Return what a run could leave on the host."""
+    host = {
+        "namespaces": subprocess.run(
+            ["/usr/bin/env", "lsns", "-n", "-o", "NS,TYPE"],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout,
+        "mounts": Path("/proc/self/mountinfo").read_text(),
+        "routes": Path("/proc/net/route").read_text(),
+    }
+    host["devices"] = " ".join(sorted(each.name for each in Path("/sys/class/net").iterdir()))
+    return host
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    """Assert that the host is as before, and no process of the test's runs on."""
+    before = traces()
+    yield
+    for _ in range(50):
+        if traces() == before:
+            return
+        time.sleep(0.1)
+    assert traces() == before
+
+
+@needs("ping")
+@pytest.mark.parametrize("version", ["-4", "-6"])
+def test_ping_sees_the_rtt(version):
+    done = emulate(*PATH, "--", "ping", version, "-c", "20", "-i", "0.05", "server")
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"= ([\d.]+)/([\d.]+)/", done.stdout)
+    assert found is not None, done.stdout
+    # Two packets of 98 bytes take 78 µs each on 10 Mbit/s.
+    assert float(found[1]) == pytest.approx(40.16, abs=0.3), "on a machine that others use too"
+    assert float(found[2]) == pytest.approx(40.16, abs=2)
+    assert re.search(r"^verdict (OK|WARN)", done.stderr, re.MULTILINE), done.stderr
+
+
+def test_output_and_exit_code_are_the_command_s_own(nothing_left):
+    code = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(7)"
+    done = emulate(*PATH, "--", *python(code))
+    assert done.returncode == 7
+    assert done.stdout == "out\n"
+    assert "err\n" in done.stderr
+    assert "server → client  10mbit" in done.stderr
+
+
+def test_standard_input_reaches_the_command():
+    done = emulate(*PATH, "--quiet", "--", "cat", input="three words here")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "three words here", "")
+
+
+@needs("curl")
+def test_a_download_has_the_rate_of_the_path(tmp_path, nothing_left):
+    (tmp_path / "5M").write_bytes(bytes(5_000_000))
+    serve = f"{PYTHON} -m http.server --directory {tmp_path} 80"
+    done = emulate(
+        *PATH, "--serve", serve, "--ready", "tcp:80", "--json",
+        "--", "curl", "-sSo", "/dev/null", "-w", "took %{time_total}", "http://server/5M",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["exit_code"] == 0
+    down = next(link for link in document["links"] if link["name"] == "bottleneck")
+    # Payload, its headers, and the ends of the connection.
+    assert 5_000_000 < down["forwarded_bytes"] < 5_600_000
+    took_s = float(re.search(r"took ([\d.]+)", done.stderr)[1])  # type: ignore[index]
+    # 5 MB and headers take 4.2 s; slow start and the handshake a little more.
+    assert 4.1 < took_s < 6
+
+
+@needs("iperf3")
+def test_udp_and_tcp_both_ways():
+    serve = ("--serve", "iperf3 -s", "--ready", "tcp:5201")
+    for words, most in ((("-u", "-b", "4M", "-R"), 4.1), (("-R",), 10), ((), 10)):
+        done = emulate(
+            *PATH, "--quiet", *serve, "--", "iperf3", "-J", "-t", "3", "-c", "server", *words
+        )
+        assert done.returncode == 0, done.stderr
+        end = json.loads(done.stdout)["end"]
+        received = end.get("sum_received") or end["sum"]
+        assert 0.6 * most < received["bits_per_second"] / 1e6 <= most, words
+
+
+@needs("iperf3")
+def test_competitors_take_their_share():
+    done = emulate(
+        *PATH, "--buffer", "2bdp", "--with", "cubic:3", "--serve", "iperf3 -s", "--ready",
+        "tcp:5201", "--json", "--", "iperf3", "-J", "-t", "10", "-R", "-C", "cubic", "-c", "server",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    groups = json.loads(done.stdout)["groups"]
+    assert groups[1]["flows"] == 3
+    assert groups[1]["share"] > 0.5
+    assert sum(group["goodput_bps"] for group in groups) > 8e6
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--", "no-such-command"), "no-such-command"),
+        ((), "no command; write it after `--`, or use `--interactive`"),
+        (("--serve", "no-such-server", "--", "true"), "no-such-server"),
+        (("--serve", "false", "--ready", "tcp:80", "--", "true"), "exit code 1"),
+        (("--ready", "tcp:80", "--", "true"), "`--ready` waits for a server"),
+        (("--ready", "sctp:80", "--serve", "sleep 60", "--", "true"), "sctp"),
+        (
+            ("--ready", "tcp:80", "--ready-timeout", "0.5s", "--serve", "sleep 60", "--", "true"),
+            "tcp:80",
+        ),
+        (("--rate", "12", "--", "true"), "12"),
+        (("--with", "nothing:2", "--", "true"), "nothing"),
+    ],
+)
+def test_what_cannot_be_is_a_line_and_exit_code_2(words, said, nothing_left):
+    done = emulate(*words)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_what_a_server_printed_is_in_the_error():
+    code = "print('no disk left', flush=True); import time; time.sleep(60)"
+    done = emulate(
+        "--ready", "tcp:80", "--ready-timeout", "1s",
+        "--serve", f"{PYTHON} -c \"{code}\"", "--", "true",
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "no disk left" in done.stderr
+
+
+class Running:
+    """A command line in a process group of its own, and what it started."""
+
+    def __init__(self, words: Sequence[str], mark: str) -> None:
+        self.mark = mark
+        self.process = subprocess.Popen(
+            [*EMULATE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "DUMBBELL_TEST_MARK": mark},
+        )  # fmt: skip
+
+    def descendants(self) -> list[int]:
+        """Return the processes whose environment has the mark."""
+        found = []
+        for place in Path("/proc").iterdir():
+            try:
+                if place.name.isdigit() and self.mark.encode() in (place / "environ").read_bytes():
+                    found.append(int(place.name))
+            except OSError:
+                continue
+        return found
+
+    def wait_for(self, text: str) -> None:
+        """Wait until the command has printed a line."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if text in line:
+                return
+        raise AssertionError(self.process.communicate())
+
+    def assert_gone(self) -> None:
+        """Assert that nothing is left of it."""
+        for _ in range(100):
+            if not self.descendants():
+                return
+            time.sleep(0.1)
+        assert not self.descendants()
+
+
+#: Ignores what asks it to end, and leaves a daemon.
+STUBBORN = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(600)
+    os._exit(0)
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_stubborn_command_and_its_daemon_end_with_the_path(number, nothing_left):
+    run = Running([*PATH, "--serve", "sleep 600", "--", *python(STUBBORN)], f"stubborn-{number}")
+    run.wait_for("ready")
+    assert len(run.descendants()) >= 4
+    run.process.send_signal(number)
+    run.process.communicate(timeout=30)
+    run.assert_gone()
+
+
+def test_a_daemon_of_a_command_that_ended_is_gone(nothing_left):
+    code = "import os, time; os.fork() or (os.setsid(), time.sleep(600))"
+    run = Running([*PATH, "--", *python(code)], "left-a-daemon")
+    assert run.process.wait(timeout=60) == 0
+    run.process.communicate()
+    run.assert_gone()
+
+
+def test_ctrl_c_is_the_command_s(nothing_left):
+    code = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, lambda *_: sys.exit(5))\n"
+        "print('ready', flush=True)\ntime.sleep(60)"
+    )
+    run = Running([*PATH, "--", *python(code)], "ctrl-c")
+    run.wait_for("ready")
+    run.process.send_signal(signal.SIGINT)
+    _, err = run.process.communicate(timeout=30)
+    assert run.process.returncode == 5
+    assert "verdict" in err
+    run.assert_gone()
+
+
+@pytest.mark.slow
+def test_kill_9_at_any_moment_leaves_nothing(nothing_left):
+    moments = random.Random(1)  # noqa: S311 -- moments
+    for attempt in range(20):
+        words = [*PATH, "--with", "cubic:2", "--serve", "sleep 600", "--", "sleep", "600"]
+        run = Running(words, f"killed-{attempt}")
+        time.sleep(moments.uniform(0, 3))
+        run.process.kill()
+        run.process.communicate()
+        run.assert_gone()
+
+
+@needs("ping")
+def test_a_path_changes_and_is_entered_from_another_terminal():
+    code = (
+        "import subprocess, sys, time\n"
+        "def rtt():\n"
+        "    out = subprocess.run(['ping', '-c3', '-i0.2', 'server'], capture_output=True,"
+        " text=True).stdout\n"
+        "    return float(out.split('= ')[1].split('/')[0])\n"
+        "print('first', rtt(), flush=True)\n"
+        "sys.stdin.readline()\n"
+        "print('second', rtt(), flush=True)\n"
+    )
+    with subprocess.Popen(
+        [*EMULATE, *PATH, "--", *python(code)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        first = float(process.stdout.readline().split()[1])
+        dumbbell_ = (sys.executable, "-m", "dumbbell")
+        pid = str(process.pid)
+        subprocess.run([*dumbbell_, "set", "--pid", pid, "rtt=100ms"], check=True, timeout=60)
+        entered = subprocess.run(
+            [*dumbbell_, "enter", "--pid", pid, "server", "--", "cat", "/etc/hosts"],
+            capture_output=True, text=True, check=True, timeout=60,
+        )  # fmt: skip
+        refused = subprocess.run(
+            [*dumbbell_, "set", "--pid", pid, "mtu=9000"],
+            capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        process.stdin.write("\n")
+        process.stdin.flush()
+        second = float(process.stdout.readline().split()[1])
+        process.communicate(timeout=60)
+    assert first == pytest.approx(40.2, abs=0.5)
+    assert second == pytest.approx(100.2, abs=0.5)
+    assert "client" in entered.stdout
+    assert refused.returncode == 2
+    assert "`mtu` cannot be changed" in refused.stderr
+
+
+@needs("curl")
+def test_from_python(tmp_path):
+    (tmp_path / "page").write_bytes(bytes(200_000))
+    with dumbbell.emulate(rate="10mbit", rtt="20ms", keep_packets=True) as path:
+        with path.server.popen(
+            [PYTHON, "-m", "http.server", "--directory", str(tmp_path), "80"],
+            stderr=subprocess.DEVNULL,
+        ) as server:
+            path.server.wait_for("tcp:80")
+            done = path.client.run(
+                ["curl", "-sSo", "/dev/null", "-w", "%{size_download}", "http://server/page"],
+                capture_output=True, text=True, check=True, timeout=30,
+            )  # fmt: skip
+            path.set(rate="1mbit")
+            slow = path.client.run(
+                ["curl", "-sSo", "/dev/null", "-w", "%{time_total}", "http://server/page"],
+                capture_output=True, text=True, timeout=30,
+            )  # fmt: skip
+            stats = path.stats()
+            server.kill()
+        log = path.packets()
+    assert done.stdout == "200000"
+    # 1.6 Mbit and headers.
+    assert 1.6 < float(slow.stdout) < 2.6
+    assert {link["name"] for link in stats["links"]} == {"bottleneck", "up"}
+    assert path.result.engine == "kernel"
+    assert set(log.packets["link"].to_pylist()) == {"bottleneck", "up"}
+    sent = sum(row["event"] == "dequeue" for row in log.packets.to_pylist())
+    assert sent == sum(link["forwarded_pkts"] for link in path.result.links)
+
+
+def test_python_gets_exit_codes_and_errors():
+    with dumbbell.emulate(rate="10mbit", rtt="20ms") as path:
+        assert path.client.run(["false"]).returncode == 1
+        with pytest.raises(subprocess.CalledProcessError):
+            path.client.run(["false"], check=True)
+        with pytest.raises(subprocess.TimeoutExpired):
+            path.client.run(["sleep", "60"], timeout=0.3)
+        with pytest.raises(dumbbell.EngineError, match="no-such-command"):
+            path.client.run(["no-such-command"])
+        with pytest.raises(dumbbell.ScenarioError, match="`queue` cannot be changed"):
+            path.set(queue="fq_codel")
+        echoed = path.client.run(["cat"], input="words", capture_output=True, text=True)
+    assert echoed.stdout == "words"
+
+
+def test_the_fixture_of_the_plugin(tmp_path):
+    file = tmp_path / "test_mine.py"
+    file.write_text(
+        "def test_mine(dumbbell_path):\n"
+        "    with dumbbell_path(rate='10mbit', rtt='20ms') as path:\n"
+        "        assert path.client.run(['true']).returncode == 0\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)],
+        capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout
