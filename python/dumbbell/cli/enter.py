@@ -72,7 +72,7 @@ def streams(*, is_terminal: bool) -> Iterator[tuple[int, int, int]]:
     before = termios.tcgetattr(0)
     resize(ours)
     signal.signal(signal.SIGWINCH, lambda *_: resize(ours))
-    tty.setraw(0)
+    tty.setraw(0, termios.TCSADRAIN)  # what was typed meanwhile is kept
     wake, ended = os.pipe()
     copying = Thread(target=copy, args=(ours, wake), daemon=True)
     copying.start()
@@ -82,7 +82,7 @@ def streams(*, is_terminal: bool) -> Iterator[tuple[int, int, int]]:
         os.close(theirs)
         os.close(ended)
         copying.join()
-        termios.tcsetattr(0, termios.TCSAFLUSH, before)
+        termios.tcsetattr(0, termios.TCSADRAIN, before)
         os.close(ours)
 
 

@@ -130,8 +130,9 @@ def connect(pid: int | None = None) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
         try:
             connection.connect(str(place))
-        except OSError:  # its process is gone
+        except OSError:  # its process was killed
             connection.close()
+            place.unlink(missing_ok=True)
             continue
         found[int(place.stem)] = connection
     chosen = found.pop(pid, None) if pid is not None else None
