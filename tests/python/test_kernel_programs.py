@@ -100,6 +100,15 @@ def test_iperf3_gets_the_link_and_its_number_is_measured(nothing_left):
     assert client["cpu_us"] > 0
     assert group["rtt_mean_us"] > 20_000
     assert not [each for each in result.verdict.reasons if each.status == "INVALID"]
+    # iperf3's control connection, and the one that carries the data.
+    rows = result.connections.to_pylist()
+    assert [(row["group"], row["protocol"]) for row in rows] == [(0, "tcp")] * 2
+    # `server` has an IPv6 address too, which goes first (RFC 6724).
+    assert {row["server"] for row in rows} <= {"10.0.0.1:5201", "[fd64:756d:6262::a00:1]:5201"}
+    down = [row["down_bytes"] for row in rows]
+    assert sum(down) * 8 == pytest.approx(3 * LINK_BPS, rel=0.25)
+    assert max(down) > 0.99 * sum(down)
+    assert all(0 <= row["first_us"] < row["last_us"] for row in rows)
 
 
 @needs("iperf3")
@@ -235,6 +244,29 @@ def test_nothing_survives_the_end_of_dumbbell(how, tmp_path, nothing_left):
         while processes_of(MARK) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert processes_of(MARK) == []
+
+
+def test_what_was_changed_is_in_the_result(nothing_left):
+    """A flow of ours at 20 Mbit/s and then at 5 Mbit/s: what the link could carry follows."""
+    scenario = Scenario(["linux/cubic"], rate="20mbit", rtt="20ms", buffer="2bdp", time="60s")
+    emulation = _core.Emulation(scenario.to_json())
+    time.sleep(1)
+    rate = {"kind": "rate", "link": "bottleneck", "link_rate_bps": 5_000_000}
+    emulation.change(json.dumps(rate))
+    base_rtt = {"kind": "base_rtt", "group": None, "base_rtt_ns": 30_000_000}
+    emulation.change(json.dumps(base_rtt))
+    with pytest.raises(_core.EngineError, match="there is no link `up`; the links are `bottle"):
+        emulation.change(json.dumps({**rate, "link": "up"}))
+    time.sleep(1)
+    summary = json.loads(emulation.stop().summary())
+    made = summary["emulation"]["changes"]
+    assert [{key: each[key] for key in each if key != "at_us"} for each in made] == [rate, base_rtt]
+    at_s, duration_s = made[0]["at_us"] / 1e6, summary["duration_ns"] / 1e9
+    assert 0.9 < at_s < duration_s
+    (link,) = summary["links"]
+    expected_bits = 20e6 * at_s + 5e6 * (duration_s - at_s)
+    assert link["capacity_bytes"] * 8 == pytest.approx(expected_bits, rel=1e-3)
+    assert link["utilization"] <= 1.001
 
 
 def test_an_emulation_runs_what_it_is_told_to(nothing_left):

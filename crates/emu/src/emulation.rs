@@ -309,7 +309,8 @@ impl Emulation {
         self.programs.end()?;
         let programs = self.programs.summaries(self.epoch_ns);
         let relay = self.relay.stop()?;
-        let mut scenario = Scenario::clone(&self.scenario);
+        // What was changed is what the links could carry.
+        let mut scenario = self.scenario.with_changes(&relay.changes);
         scenario.duration_ns = (self.end.ns().saturating_sub(self.epoch_ns)).max(1);
         let of_programs = of_programs(&scenario, &self.ccs, &relay, &programs);
         traffic.flows.extend(of_programs);

@@ -1,8 +1,8 @@
 //! Turns the measurements into the run's [`Output`].
 
 use dumbbell_results::{
-    CalibratedRtt, ENGINE_VERSION, Emulation, FlowSummary, LinkSummary, Output, RequestSummary,
-    Summary, Table, TimeSeries, bits_per_second, ratio,
+    CalibratedRtt, ChangeMade, Connection, ENGINE_VERSION, Emulation, FlowSummary, LinkSummary,
+    Output, RequestSummary, Summary, Table, TimeSeries, bits_per_second, ratio,
 };
 use dumbbell_scenario::Scenario;
 
@@ -49,6 +49,7 @@ pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Outp
         programs: std::mem::take(&mut measured.programs),
     };
     let transfers = measured.traffic.transfers.take();
+    let connections = std::mem::take(&mut measured.relay.connections);
     let mut tables = if scenario.sample_interval_ns == 0 {
         Vec::new()
     } else {
@@ -56,6 +57,9 @@ pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Outp
     };
     if let Some(transfers) = transfers {
         tables.push(transfers.into_table().map_err(no_tables)?);
+    }
+    if scenario.groups.iter().any(|group| group.program.is_some()) {
+        tables.push(Connection::table_of(&connections).map_err(no_tables)?);
     }
     Ok(Output { summary, tables })
 }
@@ -227,6 +231,12 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
             .zip(measured.ccs.iter())
             .filter(|(_, cc)| cc.sends_ect1())
             .map(|(group, _)| group)
+            .collect(),
+        changes: (measured.relay.changes.iter())
+            .map(|(at_ns, change)| ChangeMade {
+                at_us: at_ns / 1000,
+                change: change.clone(),
+            })
             .collect(),
     }
 }

@@ -1,5 +1,6 @@
 //! How well the kernel engine kept time, for the verdict.
 
+use dumbbell_scenario::Change;
 use serde::Serialize;
 
 /// Facts of one run on the kernel.
@@ -48,6 +49,19 @@ pub struct Emulation {
     pub capture_lost_pkts: Option<u64>,
     /// Groups whose packets the relay gave ECT(1) where their hosts sent ECT(0).
     pub ect1_groups: Vec<u32>,
+    /// What was changed of the path during the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeMade>,
+}
+
+/// A change of the path, and when it was made.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "names and units say it")]
+pub struct ChangeMade {
+    /// From the start of the run.
+    pub at_us: u64,
+    #[serde(flatten)]
+    pub change: Change,
 }
 
 /// Base RTT of a group's path.

@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `samples`, `table` | time series: columns that an engine fills, and their Arrow tables |
 //! | `transfers` | what applications began, and when it was complete |
+//! | `connections` | what crossed the path of programs, by its ports |
 //! | `summary`, `emulation`, `output` | counts and means; how well the kernel engine kept time; all of it |
 //! | `program` | what became of the user's programs |
 //! | `rate` | ratios and rates without a division by zero |
 
 #![forbid(unsafe_code)]
 
+mod connections;
 mod emulation;
 mod output;
 mod program;
@@ -19,7 +21,8 @@ mod summary;
 mod table;
 mod transfers;
 
-pub use emulation::{CalibratedRtt, Emulation};
+pub use connections::{Connection, ConnectionEnds, WayCounts};
+pub use emulation::{CalibratedRtt, ChangeMade, Emulation};
 pub use output::Output;
 pub use program::ProgramSummary;
 pub use rate::{bits_per_second, ratio};

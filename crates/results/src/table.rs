@@ -18,7 +18,7 @@ use dumbbell_scenario::Scenario;
 /// A named table of a run.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// `flows`, `queue`, `state-<group>-<cc>` or `transfers`.
+    /// `flows`, `queue`, `state-<group>-<cc>`, `transfers` or `connections`.
     pub name: String,
     /// Its rows.
     pub batch: RecordBatch,

@@ -15,6 +15,7 @@ from dumbbell.congestion_control.sources import Sources
 from dumbbell.errors import ResultError, check_directory, os_reason
 from dumbbell.result_file import check_regular, read_json
 from dumbbell.run.capture import CAPTURE, link_or_copy
+from dumbbell.run.connections import CONNECTIONS, check_connections
 from dumbbell.run.transfers import TRANSFERS, check_transfers
 from dumbbell.scratch import scratch_directory
 
@@ -86,8 +87,8 @@ class RunTables(ParquetTables):
 
     def __getitem__(self, name: str) -> pa.Table:
         table = super().__getitem__(name)
-        if name == TRANSFERS:
-            return self._checked_transfers(table)
+        if name in (TRANSFERS, CONNECTIONS):
+            return self._checked(name, table)
         if "time_us" not in table.column_names or not table.num_rows:
             return table
         column = table["time_us"]
@@ -101,12 +102,15 @@ class RunTables(ParquetTables):
             f"{self.last_us} µs in order; copy it again, or repeat the run"
         )
 
-    def _checked_transfers(self, table: pa.Table) -> pa.Table:
+    def _checked(self, name: str, table: pa.Table) -> pa.Table:
         try:
-            check_transfers(table, self.flows, self.groups, self.last_us)
+            if name == TRANSFERS:
+                check_transfers(table, self.flows, self.groups, self.last_us)
+            else:
+                check_connections(table, self.groups, self.last_us)
         except ResultError as error:
             raise ResultError(
-                f"{self.directory / TRANSFERS}.parquet: is damaged: {error}; copy it again, or "
+                f"{self.directory / name}.parquet: is damaged: {error}; copy it again, or "
                 "repeat the run"
             ) from None
         return table

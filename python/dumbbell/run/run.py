@@ -39,6 +39,7 @@ from dumbbell.quantities.html_table import html_table
 from dumbbell.quantities.json_text import json_text
 from dumbbell.run import directory as run_directory
 from dumbbell.run.capture import Capture, as_capture
+from dumbbell.run.connections import connections_of
 from dumbbell.run.document import check_document, damaged
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, engine_build
 from dumbbell.run.foreign_run import execute_isolated, is_foreign
@@ -172,6 +173,24 @@ class Run:
         table = transfers_of(self)
         if table is None:
             raise ResultError("the run has no table `transfers`; run its scenario again")
+        return table
+
+    @property
+    def connections(self) -> pa.Table:
+        """Every connection of programs, in the order of their first packets.
+
+        A row each, with its group, protocol, addresses, packets and bytes from the server (`down`)
+        and from the client (`up`), what was dropped and marked of them, and when the first and the
+        last packet came.
+
+        Raises
+        ------
+        ResultError
+            No programs ran.
+        """
+        table = connections_of(self)
+        if table is None:
+            raise ResultError("the run has no table `connections`; only runs of programs have it")
         return table
 
     @cached_property

@@ -3,25 +3,14 @@
 use std::net::{IpAddr, SocketAddr};
 
 use dumbbell_net::{Header as _, Packet};
+use dumbbell_results::{Connection, ConnectionEnds, WayCounts};
 use dumbbell_scenario::Way;
 use dumbbell_scenario::address_plan::{host_addresses, host_addresses6};
 
 use super::program_connections::{Numbered, Numbering};
 use crate::applications::NO_FLOW;
 use crate::packet::frame::Frame;
-use crate::packet::ip::Version;
-
-/// What went one way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WayCounts {
-    /// That entered the path, and their wire bytes.
-    pub(crate) pkts: u64,
-    pub(crate) bytes: u64,
-    /// Dropped by a link.
-    pub(crate) dropped_pkts: u64,
-    /// Marked CE by a link.
-    pub(crate) marked_pkts: u64,
-}
+use crate::packet::ip::{PROTOCOL_TCP, Version};
 
 /// What a part of the network counted of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,36 +118,12 @@ impl ConnectionMeter {
     }
 }
 
-/// A connection of programs as the whole path saw it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ConnectionOnPath {
-    pub(crate) group: u16,
-    /// `None`: all packets of the group that have no ports: of ICMP, fragments, other protocols.
-    pub(crate) ends: Option<Ends>,
-    /// From the group's sender to its receiver, and back.
-    pub(crate) there: WayCounts,
-    pub(crate) back: WayCounts,
-    /// When the first packet entered, and the last, ns from the start of the run.
-    pub(crate) first_ns: u64,
-    pub(crate) last_ns: u64,
-}
-
-/// Between what a connection is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ends {
-    /// Of the Internet: 6 is TCP, 17 UDP.
-    pub(crate) protocol: u8,
-    /// At the group's sender, and at its receiver.
-    pub(crate) sender: SocketAddr,
-    pub(crate) receiver: SocketAddr,
-}
-
 /// The connections that had a packet, in the order of their numbers, from what each part counted by number.
 pub(crate) fn connections_on_path<'a>(
     parts: impl Iterator<Item = &'a [Counted]>,
     numbering: &Numbering,
     epoch_ns: u64,
-) -> Vec<ConnectionOnPath> {
+) -> Vec<Connection> {
     let mut all: Vec<Counted> = Vec::new();
     for part in parts {
         all.resize(all.len().max(part.len()), Counted::default());
@@ -182,19 +147,19 @@ pub(crate) fn connections_on_path<'a>(
                         (sender.into(), receiver.into())
                     }
                 };
-                let ends = Ends {
-                    protocol: tuple.protocol,
-                    sender: SocketAddr::new(sender, tuple.ports[0]),
-                    receiver: SocketAddr::new(receiver, tuple.ports[1]),
+                let ends = ConnectionEnds {
+                    is_tcp: tuple.protocol == PROTOCOL_TCP,
+                    server: SocketAddr::new(sender, tuple.ports[0]),
+                    client: SocketAddr::new(receiver, tuple.ports[1]),
                 };
                 (tuple.group, Some(ends))
             }
         };
-        Some(ConnectionOnPath {
-            group,
+        Some(Connection {
+            group: u32::from(group),
             ends,
-            there: counted.there,
-            back: counted.back,
+            down: counted.there,
+            up: counted.back,
             first_ns: counted.first_ns.saturating_sub(epoch_ns),
             last_ns: counted.last_ns.saturating_sub(epoch_ns),
         })
@@ -245,25 +210,25 @@ mod tests {
             dropped_pkts,
             marked_pkts,
         };
-        let rest = ConnectionOnPath {
+        let rest = Connection {
             group: 2,
             ends: None,
-            there: counts(0, 0, 0),
-            back: counts(1, 0, 0),
+            down: counts(0, 0, 0),
+            up: counts(1, 0, 0),
             first_ns: 1_000,
             last_ns: 1_000,
         };
-        let connection = ConnectionOnPath {
+        let connection = Connection {
             group: 2,
-            ends: Some(Ends {
-                protocol: PROTOCOL_UDP,
-                sender: "[fd64:756d:6262::a00:201]:443".parse().expect("an address"),
-                receiver: "[fd64:756d:6262::a00:202]:1001"
+            ends: Some(ConnectionEnds {
+                is_tcp: false,
+                server: "[fd64:756d:6262::a00:201]:443".parse().expect("an address"),
+                client: "[fd64:756d:6262::a00:202]:1001"
                     .parse()
                     .expect("an address"),
             }),
-            there: counts(2, 0, 1),
-            back: counts(1, 1, 0),
+            down: counts(2, 0, 1),
+            up: counts(1, 1, 0),
             first_ns: 700,
             last_ns: 900,
         };

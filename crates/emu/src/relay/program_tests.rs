@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dumbbell_results::{Connection, ConnectionEnds};
 use dumbbell_scenario::{Group, Program};
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketType, ipproto};
 
@@ -13,10 +14,8 @@ use super::tests::{group, receive, scenario};
 use super::*;
 use crate::hosts::host::Host;
 use crate::machine::clock::monotonic_ns;
-use crate::packet::ip::{PROTOCOL_TCP, PROTOCOL_UDP};
 use crate::packet::super_packet::MAX_READ_BYTES;
 use crate::packet::wire::internet_checksum;
-use crate::relay::connections::{ConnectionOnPath, Ends};
 use crate::skipped::skipped;
 use crate::sockets::datagram::set_datagram_bytes;
 use crate::testbed::hosts;
@@ -69,12 +68,12 @@ fn relay(hosts: &Arc<Hosts>, scenario: &Scenario) -> Relay {
     started.expect("it starts")
 }
 
-/// The connections of a protocol.
-fn of_protocol(report: &RelayReport, protocol: u8) -> Vec<(Ends, &ConnectionOnPath)> {
+/// The connections of TCP, or of UDP.
+fn of_protocol(report: &RelayReport, is_tcp: bool) -> Vec<(ConnectionEnds, &Connection)> {
     let with_ends = report.connections.iter();
     with_ends
         .filter_map(|connection| Some((connection.ends?, connection)))
-        .filter(|(ends, _)| ends.protocol == protocol)
+        .filter(|(ends, _)| ends.is_tcp == is_tcp)
         .collect()
 }
 
@@ -121,14 +120,12 @@ fn tcp_carries_bytes_both_ways_over_either_version() {
         (report.foreign_pkts, report.connections.len()),
         (0, pairs.len())
     );
-    for ((ends, connection), (server, client)) in
-        of_protocol(&report, PROTOCOL_TCP).iter().zip(pairs)
-    {
+    for ((ends, connection), (server, client)) in of_protocol(&report, true).iter().zip(pairs) {
         assert_eq!(
-            (ends.sender, ends.receiver.ip()),
+            (ends.server, ends.client.ip()),
             ((server, 80).into(), client)
         );
-        for way in [connection.there, connection.back] {
+        for way in [connection.down, connection.up] {
             // Full segments of 1448 bytes, or 1428 over IPv6, and ACKs for the other way.
             assert!(way.pkts > 1400 && way.bytes > 2_000_000, "{way:?}");
         }
@@ -167,10 +164,10 @@ fn datagrams_and_their_fragments_arrive_whole() {
     }
     let report = running.stop().expect("it relays");
     assert_eq!(report.foreign_pkts, 0);
-    let datagrams = of_protocol(&report, PROTOCOL_UDP);
+    let datagrams = of_protocol(&report, false);
     assert_eq!(datagrams.len(), pairs.len());
     for (_, connection) in datagrams {
-        assert_eq!((connection.there.pkts, connection.back.pkts), (2, 2));
+        assert_eq!((connection.down.pkts, connection.up.pkts), (2, 2));
     }
     // 5008 bytes take four packets of 1500 bytes, of both versions.
     let rest = report
@@ -179,7 +176,7 @@ fn datagrams_and_their_fragments_arrive_whole() {
         .find(|connection| connection.ends.is_none());
     let rest = rest.expect("fragments");
     let fragments = 4 * pairs.len() as u64;
-    assert_eq!((rest.there.pkts, rest.back.pkts), (fragments, fragments));
+    assert_eq!((rest.down.pkts, rest.up.pkts), (fragments, fragments));
 }
 
 /// Sends an echo request from the receiver's host to `to`, and gives the time until the reply, ms.
@@ -243,7 +240,7 @@ fn an_echo_takes_the_base_rtt() {
     };
     let echoes = 10 * pairs.len() as u64;
     assert_eq!(rest.ends, None);
-    assert_eq!((rest.there.pkts, rest.back.pkts), (echoes, echoes));
+    assert_eq!((rest.down.pkts, rest.up.pkts), (echoes, echoes));
     assert_eq!(report.foreign_pkts, 0);
 }
 
@@ -317,7 +314,7 @@ fn a_batch_of_datagrams_is_one_read_and_arrives_as_what_was_sent() {
         assert!(received == expected, "{server}");
         let report = running.stop().expect("it relays");
         let header_bytes = if server.is_ipv4() { 42 } else { 62 };
-        let there = report.connections[0].there;
+        let there = report.connections[0].down;
         assert_eq!((there.pkts, there.bytes), (21, 20_500 + 21 * header_bytes));
         assert_eq!(report.flows[0].arrived_pkts, 21);
     }

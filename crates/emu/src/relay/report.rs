@@ -1,11 +1,11 @@
 //! What the relay measured, all parts together.
 
-use dumbbell_results::{QueueSamples, StatisticSamples};
+use dumbbell_results::{Connection, QueueSamples, StatisticSamples};
 use dumbbell_scenario::Change;
 
 use super::Done;
 use super::carrier::{MeasuredLink, Measurement};
-use super::connections::{ConnectionOnPath, Counted, connections_on_path};
+use super::connections::{Counted, connections_on_path};
 use super::flows::FlowOnPath;
 use super::lateness::Lateness;
 use super::program_connections::Numbering;
@@ -21,13 +21,8 @@ pub(crate) struct RelayReport {
     /// By flow.
     pub(crate) flows: Vec<FlowOnPath>,
     /// Of programs: their connections, in the order in which they came.
-    #[cfg_attr(
-        not(test),
-        allow(dead_code, reason = "runs of programs do not report it yet")
-    )]
-    pub(crate) connections: Vec<ConnectionOnPath>,
+    pub(crate) connections: Vec<Connection>,
     /// What was changed of the path, and when, ns from the start of the run.
-    #[cfg_attr(not(test), allow(dead_code, reason = "nothing asks for a change yet"))]
     pub(crate) changes: Vec<(u64, Change)>,
     /// Of all parts.
     pub(crate) lateness: Lateness,

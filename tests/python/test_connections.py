@@ -1,0 +1,59 @@
+"""The table of programs' connections, which may be anyone's when it is read from a directory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dumbbell.errors import ResultError
+from dumbbell.run.connections import SCHEMA, check_connections
+
+GROUPS, LAST_US = 2, 1_000_000
+
+ROW: dict[str, Any] = {
+    "group": 1,
+    "protocol": "udp",
+    "server": "[fd64:756d:6262::a00:101]:443",
+    "client": "[fd64:756d:6262::a00:102]:50000",
+    **{name: 3 for name in SCHEMA.names if name.startswith(("down_", "up_"))},
+    "first_us": 0,
+    "last_us": LAST_US,
+}
+REST = {**ROW, "protocol": "other", "server": None, "client": None}
+
+
+def table(**changes: object) -> pa.Table:
+    """Return the two rows, with another value in the first one."""
+    return pa.Table.from_pylist([{**ROW, **changes}, REST], SCHEMA)
+
+
+def test_a_table_of_the_engine_is_accepted() -> None:
+    check_connections(table(), GROUPS, LAST_US)
+    check_connections(table(server="10.0.1.1:80", protocol="tcp"), GROUPS, LAST_US)
+    check_connections(table().slice(0, 0), GROUPS, LAST_US)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"group": 2}, "its column `group` has values that the run cannot have"),
+        ({"last_us": LAST_US + 1}, "its column `last_us` has values that the run cannot have"),
+        ({"first_us": 9, "last_us": 8}, "connections end before they begin"),
+        ({"protocol": "sctp"}, "its protocols are not among tcp, udp, other"),
+        ({"server": "\x1b[31m"}, "its column `server` has what is not an address"),
+    ],
+)
+def test_what_no_run_has_is_refused(changes: dict[str, object], reason: str) -> None:
+    with pytest.raises(ResultError, match=reason):
+        check_connections(table(**changes), GROUPS, LAST_US)
+
+
+def test_other_columns_and_gaps_are_refused() -> None:
+    with pytest.raises(ResultError, match="other columns"):
+        check_connections(table().drop_columns(["client"]), GROUPS, LAST_US)
+    nullable = pa.schema([field.with_nullable(True) for field in SCHEMA])
+    gaps = pa.Table.from_pylist([{**ROW, "up_pkts": None}], nullable)
+    with pytest.raises(ResultError, match=r"gaps|other columns"):
+        check_connections(gaps, GROUPS, LAST_US)
