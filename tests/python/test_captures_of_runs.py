@@ -139,7 +139,7 @@ def test_the_packet_log_has_each_packet_of_the_link(captured, name):
     (seen,) = (row for row in log.to_dict()["links"] if row["link"] == "bottleneck")
     assert seen["dequeue_count"] == link["forwarded_pkts"]
     assert seen["drop_count"] == link["dropped_pkts"]
-    rows = log.packets.filter(pc.equal(log.packets["link"], "bottleneck"))
+    rows = log.events.filter(pc.equal(log.events["link"], "bottleneck"))
     refused = rows.filter(pc.and_(pc.equal(rows["event"], "drop"), pc.is_null(rows["in_link_us"])))
     assert seen["enqueue_count"] + refused.num_rows == link["offered_pkts"]
     assert rows["backlog_pkts"][-1].as_py() == link["left_pkts"]

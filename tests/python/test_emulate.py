@@ -342,8 +342,8 @@ def test_from_python(tmp_path):
     assert 1.6 < float(slow.stdout) < 2.6
     assert {link["name"] for link in stats["links"]} == {"bottleneck", "up"}
     assert path.result.engine == "kernel"
-    assert set(log.packets["link"].to_pylist()) == {"bottleneck", "up"}
-    sent = sum(row["event"] == "dequeue" for row in log.packets.to_pylist())
+    assert set(log.events["link"].to_pylist()) == {"bottleneck", "up"}
+    sent = sum(row["event"] == "dequeue" for row in log.events.to_pylist())
     assert sent == sum(link["forwarded_pkts"] for link in path.result.links)
 
 

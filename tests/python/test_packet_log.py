@@ -36,15 +36,15 @@ def test_marks_and_drops_are_those_of_the_run(directory):
     assert seen["drop_count"] == link["dropped_pkts"] > 0
     # 30, the one on the wire, and the one that comes before another is dropped for it.
     assert seen["backlog_max_pkts"] <= 32
-    reasons = {row["reason"] for row in log.packets.to_pylist() if row["event"] == "drop"}
+    reasons = {row["reason"] for row in log.events.to_pylist() if row["event"] == "drop"}
     assert "active queue management" in reasons
-    times = log.packets["time_us"].to_numpy()
+    times = log.events["time_us"].to_numpy()
     assert (times[1:] >= times[:-1]).all()
 
 
 def test_each_format_has_the_same_rows(directory, cli, tmp_path):
     log = dumbbell.packet_log(directory)
-    names = log.packets.column_names
+    names = log.events.column_names
     read = {
         ".arrow": pyarrow.feather.read_table,
         ".parquet": pq.read_table,
@@ -55,10 +55,10 @@ def test_each_format_has_the_same_rows(directory, cli, tmp_path):
         outcome = cli("analyze", str(directory), "--packet-log", str(file))
         assert outcome.code == 0, outcome.err
         assert "bottleneck" in outcome.out
-        assert f"{log.packets.num_rows:,} events in {file}" in outcome.out.replace("\n", "")
+        assert f"{log.events.num_rows:,} events in {file}" in outcome.out.replace("\n", "")
         table = reader(file)
         assert table.column_names == names
-        assert table.num_rows == log.packets.num_rows
+        assert table.num_rows == log.events.num_rows
         assert table["source_port"][0].as_py() in (10000, 10001)
 
 

@@ -50,7 +50,7 @@ class PacketLog:
         Counts of what was read; `first_ns`: the zero of `time_us`, ns since 1970;
         `unmatched_pkts`: packets that left a link without having arrived there; `dropped_rows`:
         rows missing for lack of memory.
-    packets
+    events
         A row per event. `time_us`: when; `link`; `event`: ``enqueue``, ``dequeue`` (the last bit is
         on the wire), ``drop``, or ``loss`` behind the link; `reason` of a drop: ``full queue``,
         ``active queue management``, ``impairment``; `protocol`, `source`, `source_port`,
@@ -61,16 +61,16 @@ class PacketLog:
 
     def __init__(self, reading: Mapping[str, Any], events: pa.Table, flows: pa.Table) -> None:
         self.reading = reading
-        self.packets = with_flows(events, flows)
+        self.events = with_flows(events, flows)
 
     def __repr__(self) -> str:
-        return f"<PacketLog of {self.packets.num_rows:,} events>"
+        return f"<PacketLog of {self.events.num_rows:,} events>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `analyze --packet-log --json` prints: docs/format-analysis.md."""
         links = []
-        for name in self.packets["link"].combine_chunks().dictionary_decode().unique().to_pylist():
-            rows = self.packets.filter(pc.equal(self.packets["link"], name))
+        for name in self.events["link"].combine_chunks().dictionary_decode().unique().to_pylist():
+            rows = self.events.filter(pc.equal(self.events["link"], name))
             counts = pc.value_counts(rows["event"].combine_chunks().dictionary_decode())
             events = {entry["values"]: entry["counts"] for entry in counts.to_pylist()}
             links.append(
@@ -100,11 +100,11 @@ class PacketLog:
         path = check_format(Path(path))
         try:
             if path.suffix == ".arrow":
-                pyarrow.feather.write_feather(self.packets, path, compression="zstd")
+                pyarrow.feather.write_feather(self.events, path, compression="zstd")
             elif path.suffix == ".parquet":
-                pq.write_table(self.packets, path, compression="zstd")
+                pq.write_table(self.events, path, compression="zstd")
             else:
-                pyarrow.csv.write_csv(plain(self.packets), path)
+                pyarrow.csv.write_csv(plain(self.events), path)
         except OSError as error:
             raise ResultError(f"{path}: cannot be written: {os_reason(error)}") from None
         return path

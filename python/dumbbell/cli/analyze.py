@@ -310,7 +310,7 @@ def packet_log_command(files: Sequence[str], path: Path, *, json: bool) -> int:
     )
     if missing := log.reading["dropped_rows"]:
         print_line(f"note: {missing:,} further events are not in the file for lack of memory")
-    print_line(f"{log.packets.num_rows:,} events in {path}")
+    print_line(f"{log.events.num_rows:,} events in {path}")
     return 0
 
 

@@ -133,8 +133,6 @@ class EmulatedPath:
     ----------
     client, server
         The hosts.
-    result
-        After the end: the run, as `dumbbell.run` returns it.
     """
 
     client: Host
