@@ -111,6 +111,35 @@ def test_iperf3_gets_the_link_and_its_number_is_measured(nothing_left):
     assert all(0 <= row["first_us"] < row["last_us"] for row in rows)
 
 
+@needs("ping")
+@pytest.mark.parametrize("version", ["-4", "-6"])
+def test_ping_sees_the_base_rtt(version, nothing_left):
+    """The smallest RTT: the others are as late as the machine is loaded."""
+    if version == "-6" and not Path("/proc/sys/net/ipv6/conf").exists():
+        pytest.skip("the kernel has no IPv6")
+    result = run(
+        Group(
+            client=f"ping {version} -c 40 -i 0.02 server",
+            measure=r"rtt min/avg/max/mdev = ([\d.]+)/",
+            jitter="0s",
+        )
+    )
+    client = client_of(result.summary, 0)
+    assert client is not None
+    assert client["exit_code"] == 0
+    assert 20 <= client["measured"] < 21
+    assert "40 received" in client["output"]
+
+
+@needs("iperf3")
+def test_iperf3_sends_datagrams(nothing_left):
+    result = run(iperf3("--reverse --udp --bitrate 5M", measure=r"([\d.]+) Mbits/sec.*receiver"))
+    client = client_of(result.summary, 0)
+    assert client is not None
+    assert client["measured"] == pytest.approx(5, rel=0.05)
+    assert 3 * 4e6 / 8 < result.summary["flows"][0]["received_bytes"] < 3 * 6e6 / 8
+
+
 @needs("iperf3")
 def test_a_program_competes_with_flows_of_ours(nothing_left):
     result = run(iperf3("--reverse", cc="linux/cubic"), Group("linux/cubic", 2))
