@@ -12,6 +12,7 @@ import termios
 import tty
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Thread
 from typing import Annotated
 
@@ -49,7 +50,10 @@ def enter_command(
     with connect(pid) as connection, streams(is_terminal=is_terminal) as files:
         if is_terminal:
             words = in_terminal(words)
-        asked = {"host": host, "words": words, "environment": dict(os.environ)}
+        asked = {
+            "host": host, "words": words, "environment": dict(os.environ),
+            "directory": str(Path.cwd()),
+        }  # fmt: skip
         code = int(request(connection, asked, files)["code"])
     return code if code >= 0 else BY_SIGNAL - code
 

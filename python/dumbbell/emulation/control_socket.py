@@ -79,6 +79,9 @@ def answer(connection: socket.socket, path: EmulatedPath) -> None:
     with connection, suppress(OSError):
         text, files, _, _ = socket.recv_fds(connection, MAX_REQUEST_BYTES, STREAMS)
         try:
+            while text and not text.endswith(b"\n") and len(text) < MAX_REQUEST_BYTES:
+                part = connection.recv(MAX_REQUEST_BYTES)
+                text += part or b"\n"
             asked = json.loads(text)
             if "set" in asked:
                 path.set(**asked["set"])
@@ -89,11 +92,13 @@ def answer(connection: socket.socket, path: EmulatedPath) -> None:
                 host = {"client": path.client, "server": path.server}[asked["host"]]
                 process = host.popen(
                     asked["words"], stdin=files[0], stdout=files[1], stderr=files[2],
-                    env=asked["environment"],
+                    env=asked["environment"], cwd=asked["directory"], new_session=True,
                 )  # fmt: skip
                 said = {"code": run_for(connection, process)}
         except DumbbellError as error:
             said = {"error": str(error)}
+        except (ValueError, KeyError, TypeError):  # not from a command of this version
+            said = {"error": "the request cannot be read; use the same version of dumbbell"}
         finally:
             for each in files:
                 os.close(each)
@@ -160,7 +165,9 @@ def request(
     EngineError
         It was refused, or the emulation ended.
     """
-    socket.send_fds(connection, [json.dumps(document).encode()], list(files))
+    text = json.dumps(document).encode() + b"\n"
+    sent = socket.send_fds(connection, [text], list(files))
+    connection.sendall(text[sent:])
     text = b""
     while not text.endswith(b"\n"):
         part = connection.recv(1 << 16)
