@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
+from dumbbell.cli.command_in_host import PATIENCE_S
 from dumbbell.emulation.path import EmulatedPath
 from dumbbell.emulation.process import DEVNULL, PIPE, STDOUT
 from dumbbell.errors import EngineError, MissingPackageError, ScenarioError
@@ -65,18 +67,20 @@ def command_live(path: EmulatedPath, words: list[str]) -> int:
         return path.stats() if process.poll() is None else None
 
     view = live_view(path.scenario, look, has_output=True)
-    process = path.client.popen(
-        words, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, text=True, new_session=True
-    )
+    process = path.client.popen(words, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, new_session=True)
 
     def show_output() -> None:
         for line in process.stdout or ():
             if view.is_running:
-                view.call_from_thread(view.write, line)
+                view.call_from_thread(view.write, line.decode(errors="replace"))
 
     reading = Thread(target=show_output, daemon=True)
     reading.start()
     view.run()
     process.terminate()
-    code = process.wait()
+    try:
+        code = process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        code = process.wait()
     return code if code >= 0 else 128 - code

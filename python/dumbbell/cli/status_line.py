@@ -71,6 +71,8 @@ class StatusLine:
     def show(self, text: str) -> None:
         """Write a text into the last line."""
         size = os.get_terminal_size(sys.stderr.fileno())
+        if size.lines < 2 or size.columns < 2:  # a terminal without a size
+            return
         if size != self.size:
             self.size = size
             # A line more, so that what is in the last one scrolls up; then it no longer does.
