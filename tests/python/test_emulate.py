@@ -150,7 +150,10 @@ def test_competitors_take_their_share():
         (("--serve", "no-such-server", "--", "true"), "no-such-server"),
         (("--serve", "false", "--ready", "tcp:80", "--", "true"), "exit code 1"),
         (("--ready", "tcp:80", "--", "true"), "`--ready` waits for a server"),
-        (("--ready", "sctp:80", "--serve", "sleep 60", "--", "true"), "sctp"),
+        (
+            ("--ready", "sctp:80", "--serve", "sleep 60", "--", "true"),
+            "--ready `sctp:80`: unknown protocol `sctp`",
+        ),
         (
             ("--ready", "tcp:80", "--ready-timeout", "0.5s", "--serve", "sleep 60", "--", "true"),
             "tcp:80",
@@ -314,6 +317,47 @@ def test_a_path_changes_and_is_entered_from_another_terminal():
     assert "client" in entered.stdout
     assert refused.returncode == 2
     assert "`mtu` cannot be changed" in refused.stderr
+
+
+def test_an_entered_program_has_the_directory_and_environment_of_its_own_terminal(tmp_path):
+    # More than a socket passes at once; a single variable may have 128 kB.
+    big = {f"BIG{number}": "x" * 100_000 for number in range(4)}
+    code = (
+        "import os\n"
+        "print(os.getcwd(), sum(name.startswith('BIG') for name in os.environ),"
+        " os.getsid(0) == os.getpid())"
+    )
+    with subprocess.Popen(
+        [*EMULATE, *PATH, "--", "sh", "-c", "echo ready; cat"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        entered = subprocess.run(
+            [
+                sys.executable, "-m", "dumbbell", "enter", "--pid", str(process.pid), "client",
+                "--", *python(code),
+            ],
+            capture_output=True, text=True, check=False, timeout=60,
+            cwd=tmp_path, env={**os.environ, **big},
+        )  # fmt: skip
+        _, err = process.communicate("", timeout=60)
+    assert entered.stderr == ""
+    assert entered.stdout == f"{tmp_path} 4 True\n"
+    assert "dropped 0 of 0 packets\n" in err
+
+
+def test_packets_are_there_after_the_path():
+    with dumbbell.emulate(rate="10mbit", rtt="20ms", keep_packets=True) as path:
+        assert path.client.run("true").returncode == 0
+        assert path.client.run([Path(PYTHON), "-c", "pass"]).returncode == 0
+        with pytest.raises(dumbbell.ScenarioError, match="unknown protocol `sctp`"):
+            path.server.wait_for("sctp:80")
+        code = "import socket; socket.socket(2, 2).sendto(b'x', ('server', 9))"
+        path.client.run([PYTHON, "-c", code], check=True)
+        time.sleep(0.1)
+    up = [row["event"] for row in path.packets().events.to_pylist() if row["link"] == "up"]
+    assert up == ["enqueue", "dequeue"]
 
 
 @needs("curl")

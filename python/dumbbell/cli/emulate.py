@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.capture_analysis.packet_log import check_format, packet_log
+from dumbbell.capture_analysis.packet_log import check_format
 from dumbbell.cli import options
 from dumbbell.cli.base_scenario import single_values
 from dumbbell.cli.command_in_host import CommandInHost
@@ -28,6 +28,7 @@ from dumbbell.errors import EngineError, ScenarioError
 from dumbbell.quantities.quantity import Time
 from dumbbell.run.capture import Capture
 from dumbbell.run.directory import check_place
+from dumbbell.scenario.program import PortsOf
 
 __all__ = ["emulate_command"]
 
@@ -168,6 +169,9 @@ def emulate_command(
     if out_dir is not None:
         check_place(out_dir)
     timeout_s = Time.parse(ready_timeout, "--ready-timeout").seconds
+    ports = [port for text in ready or () for port in PortsOf().parse(text, "--ready")]
+    if ports and not serve:
+        raise ScenarioError("`--ready` waits for a server; add `--serve COMMAND`")
     scenario = emulated_scenario(
         single_values(fields, "emulate"),
         client=words, cc=cc, mtu=mtu, competitors=competitors or (),
@@ -177,7 +181,7 @@ def emulate_command(
     )
     with path:
         servers = [start_server(path, text) for text in serve or ()]
-        wait_until_ready(path, servers, ready or (), timeout_s)
+        wait_until_ready(path, servers, [str(port) for port in ports], timeout_s)
         with serve_control(path):
             if live:
                 code = command_live(path, words)
@@ -186,7 +190,7 @@ def emulate_command(
                     code = CommandInHost(path.client, words, output_to_stderr=json).run()
         result = path.stop()
         if log is not None:
-            packet_log(path.capture_path).save(log)
+            path.packets().save(log)
     if out_dir is not None:
         result.save(out_dir)
     if json:
@@ -226,8 +230,6 @@ def wait_until_ready(
     path: EmulatedPath, servers: Sequence[Process], ports: Sequence[str], timeout_s: float
 ) -> None:
     """Wait until servers listen; one that ends meanwhile is an error."""
-    if ports and not servers:
-        raise ScenarioError("`--ready` waits for a server; add `--serve COMMAND`")
     deadline = time.monotonic() + timeout_s
     for port in ports:
         while True:

@@ -29,12 +29,12 @@ def link_line(link: LinkCounts) -> str:
     """Write in a line what a link did."""
     way = {BOTTLENECK: "server → client", UP: "client → server"}.get(link["name"], link["name"])
     marked = link.get("marked_pkts")
-    share = percent(link["dropped_pkts"], link["offered_pkts"])
+    offered = link["offered_pkts"]
+    share = f" ({percent(link['dropped_pkts'], offered)} %)" if offered else ""
     marks = f", marked {marked:,}" if marked else ""
     return (
         f"{way}  {Rate(link['link_rate_bps']).in_words}, {100 * link['utilization']:.1f} % used; "
         f"queueing delay mean {link['queue_delay_mean_us'] / 1e3:.1f} ms, p95 "
         f"{link['queue_delay_p95_us'] / 1e3:.1f} ms; dropped {link['dropped_pkts']:,} of "
-        f"{link['offered_pkts']:,} packets ({share} %)"
-        f"{marks}"
+        f"{offered:,} packets{share}{marks}"
     )

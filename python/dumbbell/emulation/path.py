@@ -12,7 +12,7 @@ from typing import Any, Self
 from dumbbell import _core
 from dumbbell.capture_analysis.packet_log import PacketLog, packet_log
 from dumbbell.emulation.changes import changes_of
-from dumbbell.emulation.process import PIPE, Process
+from dumbbell.emulation.process import PIPE, Args, Process
 from dumbbell.emulation.scenario import emulated_scenario
 from dumbbell.errors import EngineError, ResultError
 from dumbbell.run import Run
@@ -20,6 +20,7 @@ from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import KERNEL, check_engine
 from dumbbell.run.run import prepared, run_of_output
 from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario.program import PortsOf
 
 __all__ = ["EmulatedPath", "Host", "emulate"]
 
@@ -48,13 +49,13 @@ class Host:
     def __repr__(self) -> str:
         return f"<Host {self.name}, {', '.join(self.addresses)}>"
 
-    def popen(self, args: Sequence[str], **settings: Any) -> Process:
+    def popen(self, args: Args, **settings: Any) -> Process:
         """Start a program here.
 
         Parameters
         ----------
         args
-            The words of the command; no shell.
+            The words of the command, or only its name; no shell.
         settings
             ``stdin``, ``stdout``, ``stderr``, ``text``, ``env``, ``cwd`` as of `subprocess.Popen`;
             ``new_session``: Ctrl-C at the terminal is not for it.
@@ -68,7 +69,7 @@ class Host:
 
     def run(
         self,
-        args: Sequence[str],
+        args: Args,
         *,
         input: Any = None,  # noqa: A002 -- as subprocess.run
         capture_output: bool = False,
@@ -108,11 +109,14 @@ class Host:
 
         Raises
         ------
+        ScenarioError
+            Not a port.
         EngineError
             Nothing does within `timeout` s.
         """
+        wanted = [str(port) for port in PortsOf().parse(ports, "port")]
         try:
-            self._emulation.wait_ready(0, list(ports), timeout)
+            self._emulation.wait_ready(0, wanted, timeout)
         except _core.EngineError as error:
             raise EngineError(str(error)) from None
 
@@ -143,9 +147,11 @@ class EmulatedPath:
     ) -> None:
         check_engine(KERNEL, scenario)
         self.scenario = scenario
-        self._scratch = TemporaryDirectory(prefix="dumbbell-") if keeps_packets else None
-        if self._scratch is not None and capture is None:
+        self._scratch: TemporaryDirectory[str] | None = None
+        if keeps_packets and capture is None:
+            self._scratch = TemporaryDirectory(prefix="dumbbell-")
             capture = Capture(Path(self._scratch.name, KEPT_PACKETS), points=["link"])
+        self._packets: PacketLog | None = None
         self._capture = capture
         self._emulation: _core.Emulation | None = None
         self._result: Run | None = None
@@ -164,9 +170,11 @@ class EmulatedPath:
         )
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.stop()
         if self._scratch is not None:
+            if kind is None:
+                self.packets()  # read before the file is removed
             self._scratch.cleanup()
 
     @property
@@ -208,7 +216,7 @@ class EmulatedPath:
         return self._result
 
     def set(self, **fields: Any) -> None:
-        """Change the path now: ``rate``, ``loss``, ``rtt``, ``up_rate``, ``up_loss``.
+        """Change the path now: ``rate``, ``loss``, ``delay``, with ``up_`` too, and ``rtt``.
 
         Raises
         ------
@@ -227,17 +235,19 @@ class EmulatedPath:
         return stats
 
     def packets(self) -> PacketLog:
-        """Return what happened to every packet at every link, after `stop`.
+        """End the path if it is still there; return what happened to every packet at every link.
 
         Raises
         ------
         ResultError
             They were not kept.
         """
-        if self._capture is None or "link" not in self._capture.points:
-            raise ResultError("packets were not kept; use `emulate(…, keep_packets=True)`")
-        self.stop()
-        return packet_log(self._capture.path)
+        if self._packets is None:
+            if self._capture is None or "link" not in self._capture.points:
+                raise ResultError("packets were not kept; use `emulate(…, keep_packets=True)`")
+            self.stop()
+            self._packets = packet_log(self._capture.path)
+        return self._packets
 
     def _running(self) -> _core.Emulation:
         if self._emulation is None or self._result is not None:

@@ -15,11 +15,13 @@ from typing import IO, Any, Self
 from dumbbell import _core
 from dumbbell.errors import EngineError
 
-__all__ = ["Process"]
+__all__ = ["Args", "Process"]
 
 #: As `subprocess` names what becomes of a stream.
 PIPE, STDOUT, DEVNULL = subprocess.PIPE, subprocess.STDOUT, subprocess.DEVNULL
 Stream = int | IO[Any] | None
+#: The words of a command; a text is a command without arguments, as for `subprocess`.
+Args = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 class Process:
@@ -41,7 +43,7 @@ class Process:
         self,
         emulation: _core.Emulation,
         side: str,
-        args: Sequence[str],
+        args: Args,
         *,
         stdin: Stream = None,
         stdout: Stream = None,
@@ -51,7 +53,8 @@ class Process:
         cwd: str | Path | None = None,
         new_session: bool = False,
     ) -> None:
-        self.args = list(args)
+        words = [args] if isinstance(args, str | os.PathLike) else args
+        self.args = [os.fspath(word) for word in words]
         self.text = text
         self.returncode: int | None = None
         self.stdin: IO[Any] | None = None
