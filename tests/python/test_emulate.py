@@ -420,3 +420,8 @@ def test_the_fixture_of_the_plugin(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert "1 passed" in done.stdout
+
+
+def test_a_field_that_is_not_the_path_s_has_a_hint():
+    with pytest.raises(dumbbell.ScenarioError, match="no field `rat`; did you mean `rate`"):
+        dumbbell.emulate(rat="1mbit")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dumbbell.errors import ScenarioError
+from dumbbell.errors import ScenarioError, nearest
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Field, fields_of
@@ -55,7 +55,8 @@ def emulated_scenario(
     """
     for name in values:
         if name not in PATH_FIELDS:
-            raise ScenarioError(f"an emulated path has no field `{excerpt(name)}`", key=name)
+            hint = nearest(name, tuple(PATH_FIELDS))
+            raise ScenarioError(f"an emulated path has no field `{excerpt(name)}`{hint}", key=name)
     down = {name: values[name] for name in fields_of(Link) if name in values}
     up = {name: values[f"{UP}_{name}"] for name in fields_of(Link) if f"{UP}_{name}" in values}
     if "rate" not in down and "trace" not in down:
