@@ -1,8 +1,8 @@
 """Writes what findings depend on into findings.md, and the answers that dumbbell prints.
 
 ``python docs/findings_tables.py results/attribution.json`` takes what ``dumbbell reproduce
---attribute`` wrote there, keeps its outcomes in ``python/dumbbell/papers/answers.json``, and writes the
-tables; without a file it writes the tables again. ``make docs`` does the latter.
+--attribute`` wrote there, keeps its outcomes in ``python/dumbbell/papers/answers.json``, and writes
+the tables; without a file it writes the tables again. ``make docs`` does the latter.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
@@ -73,6 +74,18 @@ SETTABLE: Mapping[str, Field[Any, Any]] = {
 }
 #: These, and those of the second link, which commands with `--upload` have.
 OPTION_FIELDS: Mapping[str, Field[Any, Any]] = {**SETTABLE, **UP_FIELDS}
+#: What the options of an emulated path say otherwise than their fields do.
+OF_EMULATED_PATH = {
+    "rate": {"help": "Capacity of the link from server to client; all headers count."},
+    "rtt": {"help": "Base RTT: propagation in both directions, without queueing."},
+    "up_rate": {
+        "help": "Capacity of the link from client to server.",
+        "show_default": "as the way down",
+    },
+    "up_buffer": {"show_default": "as the way down"},
+    "up_queue": {"show_default": "as the way down"},
+    "sample": {"show_default": "100ms"},
+}
 #: What completes the values of an option.
 COMPLETIONS: Mapping[type, Callable[[str], list[tuple[str, str]]]] = {
     Queue: complete_discipline,
@@ -121,9 +134,14 @@ def with_field_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def _with_options_of(
-    settable: Mapping[str, Field[Any, Any]], command: Callable[..., int]
+    settable: Mapping[str, Field[Any, Any]],
+    command: Callable[..., int],
+    settings: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> Callable[..., int]:
-    """Replace a command's parameter `fields` by an option for each of these."""
+    """Replace a command's parameter `fields` by an option for each of these.
+
+    Some have settings of their own instead of their field's.
+    """
     signature = inspect.signature(command, eval_str=True)
     parameters = []
     for parameter in signature.parameters.values():
@@ -132,7 +150,7 @@ def _with_options_of(
             continue
         for name, field in settable.items():
             of = bool | None if field.kind.is_flag else str | None
-            option = Annotated[of, field_option(name)]  # type: ignore[valid-type]
+            option = Annotated[of, field_option(name, **settings.get(name, {}))]  # type: ignore[valid-type]
             parameters.append(
                 inspect.Parameter(name, parameter.kind, default=None, annotation=option)
             )
@@ -153,7 +171,8 @@ def with_path_options(command: Callable[..., int]) -> Callable[..., int]:
     from dumbbell.emulation.scenario import PATH_FIELDS
 
     names = [name for name in OPTION_FIELDS if name in PATH_FIELDS]
-    return _with_options_of({name: OPTION_FIELDS[name] for name in names}, command)
+    settable = {name: OPTION_FIELDS[name] for name in names}
+    return _with_options_of(settable, command, OF_EMULATED_PATH)
 
 
 def _check_language(language: str) -> str:

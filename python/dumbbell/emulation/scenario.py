@@ -26,7 +26,7 @@ SAMPLE = "100ms"
 PATH_FIELDS: Mapping[str, Field[Any, Any]] = {
     **{name: field for name, field in fields_of(Link).items() if name != "name"},
     **{f"{UP}_{name}": field for name, field in fields_of(Link).items() if name != "name"},
-    **{name: fields_of(Scenario)[name] for name in ("rtt", "rtt_steps", "seed", "sample", "time")},
+    **{name: fields_of(Scenario)[name] for name in ("rtt", "rtt_steps", "seed", "sample")},
 }
 
 

@@ -79,6 +79,20 @@ class Server:
             A file in memory for the result of a run.
         """
         text = json.dumps(request).encode()
+        try:
+            return self.start_once(text, output)
+        except OSError:
+            # Perhaps killed from outside, or dying: then what it was sent is lost.
+            self.forget()
+        try:
+            return self.start_once(text, output)
+        except OSError as error:
+            raise EngineError(
+                f"the process that runs foreign congestion controls has died: {error}"
+            ) from None
+
+    def start_once(self, text: bytes, output: int | None) -> Channels:
+        """Start a process; an error if the server has died."""
         status, servers = socket.socketpair()
         answers, workers = socket.socketpair()
         printed, prints = os.pipe()
@@ -90,11 +104,9 @@ class Server:
                     descriptors.append(output)
                 self.send(text, descriptors)
             status.sendall(text)
-        except OSError as error:
+        except OSError:
             channels.close()
-            raise EngineError(
-                f"the process that runs foreign congestion controls has died: {error}"
-            ) from None
+            raise
         finally:
             os.close(prints)
         os.set_blocking(printed, False)
@@ -102,15 +114,6 @@ class Server:
         return channels
 
     def send(self, text: bytes, descriptors: list[int]) -> None:
-        """Hand the server the descriptors of a request."""
-        try:
-            self.send_once(text, descriptors)
-        except OSError:
-            # Perhaps killed from outside. If it happens again, the error is raised.
-            self.forget()
-            self.send_once(text, descriptors)
-
-    def send_once(self, text: bytes, descriptors: list[int]) -> None:
         """Hand the server the descriptors of a request; start it first if there is none."""
         with self.lock:
             # After a fork the server is still the parent's.
