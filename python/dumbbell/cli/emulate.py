@@ -153,7 +153,7 @@ def emulate_command(
     ] = False,
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", rich_help_panel=options.OUTPUT, help="Say nothing of the path."),
+        typer.Option("--quiet", rich_help_panel=options.OUTPUT, help="Print nothing about the path."),
     ] = False,
 ) -> int:
     """Run any program over an emulated path, with a verdict on whether to believe it.
@@ -161,7 +161,7 @@ def emulate_command(
     The command runs on a host `client`; another host is called `server`. What runs there is
     started by `--serve`, or by `dumbbell enter server -- COMMAND` from elsewhere. Between them is a
     link each way with the rate, delay, queue and impairments that the options say. Output, signals
-    and the exit code are the command's own; what is said of the path goes to stderr.
+    and the exit code are the command's own; the summary of the path goes to stderr.
     """
     words = words_of(command, interactive=interactive)
     if log is not None:
@@ -206,7 +206,7 @@ def words_of(command: Sequence[str] | None, *, interactive: bool) -> list[str]:
     """Return the words of what runs at the client."""
     if interactive:
         if command:
-            raise ScenarioError("`--interactive` runs a shell; leave the command away")
+            raise ScenarioError("`--interactive` runs a shell; omit the command")
         return [os.environ.get("SHELL") or "/bin/sh"]
     if not command:
         raise ScenarioError("no command; write it after `--`, or use `--interactive`")

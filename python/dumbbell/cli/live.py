@@ -30,7 +30,7 @@ def live_view(
 ) -> LiveView:
     """Return the view, which needs a terminal and two packages."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise ScenarioError("`--live` needs a terminal; leave it away")
+        raise ScenarioError("`--live` needs a terminal; omit it")
     try:
         from dumbbell.live.app import LiveView
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""What is said of an emulated path when its command has ended."""
+"""The summary of an emulated path, printed when its command has ended."""
 
 from __future__ import annotations
 

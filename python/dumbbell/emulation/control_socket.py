@@ -30,7 +30,7 @@ SUFFIX = ".sock"
 
 
 def runtime_directory() -> Path:
-    """Return the directory of this user's sockets; it belongs to nobody else.
+    """Return the directory of this user's sockets, which only the user can enter.
 
     Raises
     ------
