@@ -153,7 +153,7 @@ def emulate_command(
     ] = False,
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", rich_help_panel=options.OUTPUT, help="Print nothing about the path."),
+        typer.Option("--quiet", rich_help_panel=options.OUTPUT, help="Do not print the summary."),
     ] = False,
 ) -> int:
     """Run any program over an emulated path, with a verdict on whether to believe it.
