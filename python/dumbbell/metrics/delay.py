@@ -13,7 +13,8 @@ from dumbbell.statistics import mean
 
 __all__ = [
     "backlog_mean_bytes",
-    "queue_delay_mean_us", "queue_delay_p50_us", "queue_delay_p95_us", "queue_delay_p99_us",
+    "queue_delay_max_us", "queue_delay_mean_us", "queue_delay_p50_us", "queue_delay_p95_us",
+    "queue_delay_p99_us",
     "rtt_inflation_mean_us", "rtt_inflation_p99_us",
     "rtt_mean_us", "rtt_p50_us", "rtt_p95_us", "rtt_p99_us",
 ]  # fmt: skip
@@ -139,6 +140,20 @@ def queue_delay_p99_us(obs: Observation) -> list[float | None]:
     RFC 5166 §2.1.2; RFC 8289.
     """
     return of_queues(obs, "queue_delay_p99_us", quantile(0.99))
+
+
+@register(unit="us", title="queueing delay, largest", better="lower", per="link")
+def queue_delay_max_us(obs: Observation) -> list[float | None]:
+    """Longest time that a packet waits in the link's queue: the peak of the queue.
+
+    Of all packets that left; after a warm-up, of those that left last before each sample, so that a
+    peak shorter than the interval of the time series may be missed.
+
+    References
+    ----------
+    RFC 5166 §2.1.2: worst-case delay; RFC 8289.
+    """
+    return of_queues(obs, "queue_delay_max_us", np.max)
 
 
 @register(unit="bytes", title="mean backlog", per="link", shown=("kB", 1e-3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.throughput import flow_rates_bps
-from dumbbell.statistics import jain
+from dumbbell.statistics import jain, mean
 
 __all__ = ["jain_of_flows"]
 
@@ -23,3 +23,23 @@ def jain_of_flows(obs: Observation) -> float:
     RFC 5166 §2.3.1.
     """
     return jain(flow_rates_bps(obs, [n for numbers in obs.members for n in numbers]))
+
+
+@register(name="fair_share_ratio", title="goodput over fair share", per="group")
+def fair_share_ratio(obs: Observation) -> list[float | None]:
+    """Goodput of a group's average flow over that of the average flow of all: x̄_g / x̄.
+
+    Each flow's goodput is over its own time. 1 is the fair share, n that a group's only flow has
+    everything among n. None without a second flow.
+
+    References
+    ----------
+    "Relative goodput" next to CUBIC as in Ware et al., "Modeling BBR's interactions with loss-based
+    congestion control", IMC 2019; the fair share is that of Jain, Chiu, Hawe, DEC-TR-301, 1984.
+    """
+    everyone = flow_rates_bps(obs, [n for numbers in obs.members for n in numbers])
+    fair = mean(everyone)
+    if everyone.size < 2 or not fair:
+        return [None] * len(obs.members)
+    of_groups = (mean(flow_rates_bps(obs, numbers)) for numbers in obs.members)
+    return [None if own is None else own / fair for own in of_groups]

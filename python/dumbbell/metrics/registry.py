@@ -14,6 +14,7 @@ from dumbbell.metrics import (  # noqa: F401
     recovery,
     oscillation,
     delay,
+    queue_return,
     power,
     inflight,
     loss,

@@ -200,6 +200,11 @@ class Run:
         links = map(LinkCounts, self.summary["links"])
         return sorted(links, key=lambda link: places[link["name"]])
 
+    @property
+    def bottleneck(self) -> LinkCounts:
+        """The counts of the bottleneck, the link with the largest utilisation."""
+        return self.link(self.summary["bottleneck"]["name"])
+
     def link(self, name: str) -> LinkCounts:
         """Return a link's counts, and as `statistics` the queue discipline's own.
 
