@@ -7,6 +7,7 @@ from dumbbell.statistics.difference import Difference, paired_difference, unpair
 from dumbbell.statistics.effect_size import cliffs_delta, effect_size, hedges_g
 from dumbbell.statistics.format import mean_and_interval
 from dumbbell.statistics.interval import LEVEL, Interval, known
+from dumbbell.statistics.jackknife import jackknife_interval
 from dumbbell.statistics.jain import jain
 from dumbbell.statistics.mean import mean, share
 from dumbbell.statistics.mean_interval import mean_interval
@@ -22,6 +23,7 @@ __all__ = [
     "effect_size",
     "hedges_g",
     "holm",
+    "jackknife_interval",
     "jain",
     "known",
     "mcnemar",
