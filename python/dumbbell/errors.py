@@ -97,6 +97,8 @@ class GateError(DumbbellError, ValueError):
         Word of the suite's file that is at fault; the file's reader adds its line.
     case, group, link
         Index of the case it belongs to, and of the group or link in it; None for none.
+    category
+        Of a board: index of the category that the case is in.
     """
 
     def __init__(
@@ -107,9 +109,11 @@ class GateError(DumbbellError, ValueError):
         case: int | None = None,
         group: int | None = None,
         link: int | None = None,
+        category: int | None = None,
     ) -> None:
         super().__init__(message)
         self.key = key
+        self.category = category
         self.case = case
         self.group = group
         self.link = link

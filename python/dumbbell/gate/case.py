@@ -146,11 +146,15 @@ class Case:
     @cached_property
     def measures(self) -> list[Measure]:
         """Every measure that is compared or required, each once."""
-        all_of_them = [
-            *(compared.measure for compared in self.compared),
-            *(criterion.measure for criterion in self.criteria),
+        return list({str(measure): measure for measure, _ in self.asked}.values())
+
+    @property
+    def asked(self) -> list[tuple[Measure, str]]:
+        """Every measure, with the key of the file that asks for it."""
+        return [
+            *((compared.measure, str(compared.measure)) for compared in self.compared),
+            *((criterion.measure, "require") for criterion in self.criteria),
         ]
-        return list({str(measure): measure for measure in all_of_them}.values())
 
     def observed_of(self, measure: Measure) -> list[Observed]:
         """Return the values that a measure asks for."""
@@ -246,9 +250,7 @@ class Case:
                 f'no group is under test; write `cc = "{UNDER_TEST}"` in one, or '
                 f'`queue = "{QUEUE_UNDER_TEST}"`'
             )
-        asked = [(compared.measure, str(compared.measure)) for compared in self.compared]
-        asked += [(criterion.measure, "require") for criterion in self.criteria]
-        for measure, key in asked:
+        for measure, key in self.asked:
             self._check_groups(measure, key)
         self._check_reference()
 

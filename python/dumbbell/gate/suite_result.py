@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.errors import GateError
@@ -21,7 +21,9 @@ from dumbbell.runs.measures import Measures
 from dumbbell.scenario import Scenario
 from dumbbell.verdict import INVALID
 
-__all__ = ["CellResult", "Observed", "SuiteResult", "run_suite"]
+__all__ = ["CellResult", "Observed", "SuiteResult", "longest_first", "observe", "run_suite"]
+
+K = TypeVar("K")
 
 
 class RunKey(NamedTuple):
@@ -197,7 +199,7 @@ def run_suite(
     )
 
 
-def longest_first(scenarios: Sequence[tuple[RunKey, Scenario]]) -> list[tuple[RunKey, Scenario]]:
+def longest_first(scenarios: Sequence[tuple[K, Scenario]]) -> list[tuple[K, Scenario]]:
     """Start long runs first, so that none is left to a single core at the end."""
     return sorted(scenarios, key=lambda entry: -work_of(entry[1]))
 

@@ -2,6 +2,9 @@
 
 from dumbbell.runs.cache import Cache
 from dumbbell.runs.progress import Progress, SweepInterrupted
-from dumbbell.runs.run_list import measure_all, repetitions, run_all
+from dumbbell.runs.run_list import measure_all, measure_each, repetitions, run_all
 
-__all__ = ["Cache", "Progress", "SweepInterrupted", "measure_all", "repetitions", "run_all"]
+__all__ = [
+    "Cache", "Progress", "SweepInterrupted", "measure_all", "measure_each", "repetitions",
+    "run_all",
+]  # fmt: skip

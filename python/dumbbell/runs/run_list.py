@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from dumbbell.errors import EngineError, ScenarioError
+from dumbbell.errors import DumbbellError, EngineError, ScenarioError
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import SIMULATOR, check_engine, default_workers
@@ -20,7 +20,7 @@ from dumbbell.runs.record import Record
 from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Scenario
 
-__all__ = ["measure_all", "repetitions", "run_all"]
+__all__ = ["measure_all", "measure_each", "repetitions", "run_all"]
 
 K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
@@ -123,17 +123,64 @@ def measure_all(
         The first run that failed; the others are stopped.
     """
 
-    def deliver(case: PendingRun[K], record: Record) -> tuple[Run, Measures]:
-        run = record.run(case.scenario)
-        how = measured_as(warmup(case.key), phases(case.key))
-        measures = in_words_of(case.scenario, record.measured[how])
+    def take(_: K, run: Run, measures: Measures) -> tuple[Run, Measures]:
         # All tables together would not fit in memory.
         return Run(run.scenario, run.summary, {}), measures
 
-    handler: RunHandler[K, tuple[Run, Measures]] = RunHandler(
+    return measure_each(
+        scenarios, take, warmup=warmup, phases=phases,
+        engine=engine, workers=workers, cache=cache, on_progress=on_progress,
+    )  # fmt: skip
+
+
+def measure_each(
+    scenarios: Iterable[tuple[K, Scenario]],
+    take: Callable[[K, Run, Measures], R],
+    *,
+    warmup: Callable[[K], str | None] = lambda _: None,
+    phases: Callable[[K], tuple[str, ...]] = lambda _: (),
+    engine: str = SIMULATOR,
+    workers: int | None = None,
+    cache: Cache | str | Path | bool | None = False,
+    on_progress: Callable[[Progress], None] | None = None,
+    on_failed: Callable[[K, DumbbellError], R] | None = None,
+) -> dict[K, R]:
+    """Run many scenarios and keep of each what is taken of it and its metrics.
+
+    Parameters
+    ----------
+    scenarios
+        A key and a scenario for each run.
+    take
+        Called with each run and its rows of metrics as it finishes, in its thread.
+    warmup, phases, engine, workers, cache, on_progress
+        As `measure_all` has them.
+    on_failed
+        Called with each run that fails; returns what stands for it. Without, the first one stops
+        the others.
+
+    Returns
+    -------
+    dict
+        What was taken, by the keys, in the order of `scenarios`.
+
+    Raises
+    ------
+    SweepInterrupted
+        Ctrl-C; the runs under way stop within a second.
+    DumbbellError
+        The first run that failed, without `on_failed`.
+    """
+
+    def deliver(case: PendingRun[K], record: Record) -> R:
+        how = measured_as(warmup(case.key), phases(case.key))
+        measures = in_words_of(case.scenario, record.measured[how])
+        return take(case.key, record.run(case.scenario), measures)
+
+    handler: RunHandler[K, R] = RunHandler(
         engine, as_cache(cache, engine), deliver, series=False, warmup=warmup, phases=phases
     )
-    return run_list(scenarios, handler, workers, None, on_progress)
+    return run_list(scenarios, handler, workers, None, on_progress, on_failed)
 
 
 def repetitions(
@@ -164,9 +211,10 @@ def run_list(
     workers: int | None,
     executor: Executor | None,
     on_progress: Callable[[Progress], None] | None,
+    on_failed: Callable[[K, DumbbellError], R] | None = None,
 ) -> dict[K, R]:
     """Run a list of scenarios and return the results by their keys."""
-    queue: RunList[K, R] = RunList(list(scenarios))
+    queue: RunList[K, R] = RunList(list(scenarios), on_failed)
     check_engine(handler.engine, *(scenario for _, scenario in queue.scenarios))
     runner: Runner[K, R]
     if executor is None:
@@ -183,8 +231,13 @@ def run_list(
 class RunList(Generic[K, R]):
     """Scenarios in order, and the results of their runs."""
 
-    def __init__(self, scenarios: list[tuple[K, Scenario]]) -> None:
+    def __init__(
+        self,
+        scenarios: list[tuple[K, Scenario]],
+        on_failed: Callable[[K, DumbbellError], R] | None = None,
+    ) -> None:
         self.scenarios = scenarios
+        self.on_failed = on_failed
         self.total = len(scenarios)
         self.total_s = sum(scenario.time.seconds for _, scenario in scenarios)
         self.waiting = iter(scenarios)
@@ -199,9 +252,12 @@ class RunList(Generic[K, R]):
         """Take the result of a run."""
         self.results[case.key] = result
 
-    def failed(self, case: PendingRun[K], error: EngineError | ScenarioError) -> bool:  # noqa: ARG002
-        """Stop: the list is of use only if every run succeeds."""
-        return False
+    def failed(self, case: PendingRun[K], error: EngineError | ScenarioError) -> bool:
+        """Stop if the list is of use only if every run succeeds."""
+        if self.on_failed is None:
+            return False
+        self.results[case.key] = self.on_failed(case.key, error)
+        return True
 
     def in_order(self) -> dict[K, R]:
         """Return the results there are, in the order of the list."""
