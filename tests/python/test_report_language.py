@@ -22,7 +22,7 @@ from dumbbell.run.engine import KERNEL, SIMULATOR
 
 TEMPLATES = (
     "analysis.html.j2", "attribution.html.j2", "cross_validation.html.j2", "paper.html.j2",
-    "reproduction.html.j2",
+    "reproduction.html.j2", "score.html.j2",
     "site.html.j2", "sweep.html.j2",
 )  # fmt: skip
 #: Of a run's figures.

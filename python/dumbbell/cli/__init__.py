@@ -50,6 +50,7 @@ COMMANDS = {
     "xval": "Run the same scenarios in the simulator and on the kernel, and compare.",
     "analyze": "Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.",
     "gate": "Run a suite and evaluate what is under test by its criteria or against a baseline.",
+    "score": "Score congestion controls on a board: how far from the ideal one each is, and where.",
     "compare": "Compare two sets of runs: B minus A, paired by seed, with intervals.",
     "archive": "Write runs, their scenarios and the congestion controls' sources to one file.",
     "verify": "Check an archive's digests, run its simulated runs again, and compare byte by byte.",
