@@ -54,6 +54,7 @@ docs: build ## the user guide as HTML, in docs/_build/html
 	$(BIN)/python docs/element_pages.py
 	$(BIN)/python docs/apparatus_tables.py
 	$(BIN)/python docs/findings_tables.py
+	$(BIN)/python docs/score_tables.py
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

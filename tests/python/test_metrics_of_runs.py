@@ -12,7 +12,7 @@ import pytest
 import dumbbell
 from dumbbell import Group, Scenario
 from dumbbell.errors import ResultError, ScenarioError
-from dumbbell.metrics import METRICS, Observation, Warmup, harm, harm_of, measure, mser5
+from dumbbell.metrics import METRICS, Observation, Phase, Warmup, harm, harm_of, measure, mser5
 
 
 @pytest.fixture(scope="module")
@@ -317,3 +317,49 @@ def test_outstanding_counts_what_a_receiver_holds_behind_a_hole(duel):
     ):
         assert whole > inflight
         assert cut == pytest.approx(whole, rel=0.01)
+
+
+def test_a_fair_share_is_the_mean_over_all_flows(duel):
+    rates = [flow["goodput_bps"] for flow in duel.summary["flows"]]
+    fair = sum(rates) / 3
+    copa, cubic = METRICS["fair_share_ratio"].of(duel)
+    assert copa == pytest.approx(rates[0] / fair)
+    assert cubic == pytest.approx((rates[1] + rates[2]) / 2 / fair)
+    # Weighted by their flows, groups have 1 in the mean.
+    late = METRICS["fair_share_ratio"].of(duel, Warmup.parse("20s"))
+    assert (late[0] + 2 * late[1]) / 3 == pytest.approx(1)
+    alone = dumbbell.run(Scenario(["reno"], time="1s"))
+    assert METRICS["fair_share_ratio"].of(alone) == [None]
+
+
+def test_the_peak_of_a_queue_is_the_engine_s_and_no_sample_is_above_it(duel):
+    peak = METRICS["queue_delay_max_us"].of(duel)
+    assert peak == duel.bottleneck["queue_delay_max_us"]
+    assert duel.bottleneck == duel.link("bottleneck")
+    later = METRICS["queue_delay_max_us"].of(duel, Warmup.parse("20s"))
+    assert METRICS["queue_delay_p99_us"].of(duel, Warmup.parse("20s")) <= later <= peak
+
+
+def test_a_queue_returns_when_its_mean_wait_of_two_seconds_is_low():
+    run = dumbbell.run(
+        Scenario([Group("copa"), Group("cubic", stop="6s")], buffer="4bdp", time="20s")
+    )
+    phase = Phase.parse("6s..20s")
+    found = METRICS["queue_return_time_s"].observe(Observation(run, phase))
+    times = run.queue["time_us"].to_numpy()
+    waits = run.queue["sojourn_us"].to_pandas().fillna(0).to_numpy()
+
+    def is_low(start_us: float) -> bool:
+        inside = (times > start_us) & (times <= start_us + 2_000_000)
+        return bool(waits[inside].mean() <= 10_000)
+
+    assert found is not None
+    assert 0 < found < 12
+    assert is_low(6e6 + found * 1e6)
+    earlier = [t for t in (6_000_000, *times) if 6_000_000 <= t < 6e6 + found * 1e6]
+    assert not any(map(is_low, earlier))
+    # CUBIC's queue in a deep buffer does not return, and an empty one has not been away.
+    full = dumbbell.run(Scenario(["cubic"], buffer="4bdp", time="20s"))
+    assert METRICS["queue_return_time_s"].observe(Observation(full, phase)) is None
+    idle = dumbbell.run(Scenario([Group("reno", size="10kB")], time="20s"))
+    assert METRICS["queue_return_time_s"].observe(Observation(idle, phase)) == 0

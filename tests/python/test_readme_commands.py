@@ -29,6 +29,7 @@ SMALL = {
     "reproduce": ["--quick"],
     "model compare": ["--buffer", "4bdp", "--flows", "1"],
     "cc check": ["--storms", "1"],
+    "score": ["--only", "start", "--seeds", "1"],
 }
 #: Commands that take longer than a minute as written.
 SLOW = {"xval", "reproduce"}

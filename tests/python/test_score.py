@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import runpy
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -410,3 +412,39 @@ def test_every_bound_of_the_ideal_board_measures_something():
     assert missing <= {
         "return queue_return_time_s", "guests queue_return_time_s", "late convergence_time_s",
     }  # fmt: skip
+
+
+# --- the page of the guide
+
+
+def test_the_page_of_scores_has_the_board_as_it_is():
+    """`python docs/score_tables.py` makes it so."""
+    docs = Path(__file__).parents[2] / "docs"
+    page = (docs / "score.md").read_text(encoding="utf-8")
+    names = runpy.run_path(str(docs / "score_tables.py"))
+    assert names["with_tables"](page) == page
+    assert "| `guests` |" in page
+
+
+def test_the_example_of_a_board_in_the_guide_is_one(tmp_path: Path):
+    docs = Path(__file__).parents[2] / "docs"
+    page = (docs / "score.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    path = tmp_path / "guide.toml"
+    path.write_text(text, encoding="utf-8")
+    board = read_board(path)
+    assert board.cell_count == 3
+    beside = board.categories[0].cases[1]
+    assert [bound.measure.metric.name for bound in beside.bounds] == [
+        "utilization", "queue_return_time_s", "fair_share_ratio",
+    ]  # fmt: skip
+
+
+def test_a_league_in_the_guide_has_a_column_for_each_control(small: Path):
+    docs = Path(__file__).parents[2] / "docs"
+    names = runpy.run_path(str(docs / "score_tables.py"))
+    result = score_board(read_board(small), ["reno", "cubic"], seeds=[1]).to_dict()
+    page = names["with_league"]("<!-- league -->\n<!-- /league -->\n", result, "2026-11-26")
+    assert "On 2026-11-26, simulator" in page
+    assert page.count("| `beside` |") == 1
+    assert page.count("\n| ") == 5

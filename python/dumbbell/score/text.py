@@ -54,7 +54,8 @@ def cell_line(cell: CellScore) -> str:
     limited = cell.limited_by
     if limited is None:
         return cell.label
-    title = limited.bound.measure.metric.title
+    measure = limited.bound.measure
+    title = f"ratio of {measure.metric.title}" if measure.is_ratio else measure.metric.title
     said = "has no value" if limited.mean is None else f"is {mean_text(limited)}"
     return f"{cell.label}: {title} {said}"
 
