@@ -192,7 +192,8 @@ def test_the_jackknife_of_a_mean_is_students_interval():
     values = [0.3, 0.5, 0.45, 0.7]
     found = jackknife_interval(lambda at: sum(values[i] for i in at) / len(at), len(values))
     expected = mean_interval(values)
-    assert (found.low, found.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+    assert found.low == pytest.approx(expected.low)
+    assert found.high == pytest.approx(expected.high)
     assert not jackknife_interval(lambda _: 1.0, 1).bounded
     assert jackknife_interval(lambda _: 1.0, 3).half_width == 0
 

@@ -123,7 +123,8 @@ def measure_all(
         The first run that failed; the others are stopped.
     """
 
-    def take(_: K, run: Run, measures: Measures) -> tuple[Run, Measures]:
+    def take(_: K, measures: Measures, read: Callable[[], Run]) -> tuple[Run, Measures]:
+        run = read()
         # All tables together would not fit in memory.
         return Run(run.scenario, run.summary, {}), measures
 
@@ -135,7 +136,7 @@ def measure_all(
 
 def measure_each(
     scenarios: Iterable[tuple[K, Scenario]],
-    take: Callable[[K, Run, Measures], R],
+    take: Callable[[K, Measures, Callable[[], Run]], R],
     *,
     warmup: Callable[[K], str | None] = lambda _: None,
     phases: Callable[[K], tuple[str, ...]] = lambda _: (),
@@ -152,7 +153,8 @@ def measure_each(
     scenarios
         A key and a scenario for each run.
     take
-        Called with each run and its rows of metrics as it finishes, in its thread.
+        Called with the rows of metrics of each run as it finishes, in its thread, and what reads
+        the run itself, which takes longer.
     warmup, phases, engine, workers, cache, on_progress
         As `measure_all` has them.
     on_failed
@@ -175,7 +177,7 @@ def measure_each(
     def deliver(case: PendingRun[K], record: Record) -> R:
         how = measured_as(warmup(case.key), phases(case.key))
         measures = in_words_of(case.scenario, record.measured[how])
-        return take(case.key, record.run(case.scenario), measures)
+        return take(case.key, measures, lambda: record.run(case.scenario))
 
     handler: RunHandler[K, R] = RunHandler(
         engine, as_cache(cache, engine), deliver, series=False, warmup=warmup, phases=phases

@@ -49,13 +49,10 @@ class Seen:
         By the bounds' order; those of the groups that a bound is about.
     problem
         Why it is worth nothing; empty for a good run.
-    build
-        Digest of what was under test.
     """
 
     values: tuple[tuple[float | None, ...], ...] = ()
     problem: str = ""
-    build: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,8 +163,13 @@ def score_board(
     cases = {(case.category, case.name): case for each in board.categories for case in each.cases}
     scenarios = {(cc, at): case.cells(cc) for cc in choices for at, case in cases.items()}
 
-    def take(place: Place, run: Run, measures: Measures) -> Seen:
-        return seen_of(cases[place.category, place.case], run, measures)
+    builds: dict[str, str] = {}
+
+    def take(place: Place, measures: Measures, read: Callable[[], Run]) -> Seen:
+        case = cases[place.category, place.case]
+        if place.cc not in builds:  # one run tells it
+            builds[place.cc] = build_of(case, read())
+        return seen_of(case, measures, read)
 
     runs = measure_each(
         longest_first([
@@ -184,7 +186,7 @@ def score_board(
     controls = tuple(
         ControlScore(
             board, cc,
-            next((seen.build for place, seen in runs.items() if place.cc == cc and seen.build), ""),
+            builds.get(cc, ""),
             {
                 each.name: tuple(
                     cell_score(case, cell, [
@@ -202,19 +204,22 @@ def score_board(
     return League(board, controls, tuple(seeds), engine)
 
 
-def seen_of(case: ScoredCase, run: Run, measures: Measures) -> Seen:
+def seen_of(case: ScoredCase, measures: Measures, read: Callable[[], Run]) -> Seen:
     """Return what is kept of a run."""
     observed = observe(case, measures)
     values = tuple(
         tuple(observed[each] for each in case.observed_of(bound.measure)) for bound in case.bounds
     )
-    reasons = [str(reason) for reason in run.verdict.reasons if reason.status == INVALID]
-    build = next(
-        (str(loaded["build"])
-         for words, loaded in zip(case.groups, run.summary["congestion_controls"], strict=True)
-         if is_under_test(words)), "",
-    )  # fmt: skip
-    return Seen(values, f"INVALID: {reasons[0]}" if reasons else "", build)
+    if measures[0]["verdict"] != INVALID:
+        return Seen(values)
+    reasons = [str(reason) for reason in read().verdict.reasons if reason.status == INVALID]
+    return Seen(values, f"INVALID: {reasons[0]}")
+
+
+def build_of(case: ScoredCase, run: Run) -> str:
+    """Return the digest of what was under test."""
+    loaded = zip(case.groups, run.summary["congestion_controls"], strict=True)
+    return next(str(each["build"]) for words, each in loaded if is_under_test(words))
 
 
 def failed(_: Place, error: DumbbellError) -> Seen:
