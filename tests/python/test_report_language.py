@@ -19,12 +19,14 @@ from dumbbell.plots.xval_figures import SERIES as XVAL_SERIES
 from dumbbell.report.attribution_page import CHARTS
 from dumbbell.report.language import bilingual, japanese, page_text
 from dumbbell.run.engine import KERNEL, SIMULATOR
+from dumbbell.score import find_board, shipped_boards
 
 TEMPLATES = (
     "analysis.html.j2", "attribution.html.j2", "cross_validation.html.j2", "paper.html.j2",
     "reproduction.html.j2", "score.html.j2",
     "site.html.j2", "sweep.html.j2",
 )  # fmt: skip
+BOARDS = [find_board(name) for name in shipped_boards()]
 #: Of a run's figures.
 QUANTITIES = {q.title for q in SERIES.values()} | {q.unit for q in SERIES.values()}
 #: Of a cross-validation's tables and figures.
@@ -66,6 +68,8 @@ def expected() -> set[str]:
     found |= {str(outcome) for outcome in Outcome}
     found |= {metric.title for metric in METRICS.values()}
     found |= {rule.title for rule in ALLOCATIONS}
+    found |= {board.title for board in BOARDS}
+    found |= {category.title for board in BOARDS for category in board.categories}
     found |= {*map(str, Conclusion), *map(str, Verdict), *CHARTS}
     for name, paper in PAPERS.items():
         found |= statements(name) | set(paper.departures)

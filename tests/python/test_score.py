@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.errors import GateError
+from dumbbell.errors import EngineError, GateError, PrivilegeError
 from dumbbell.report.score_page import render_league
 from dumbbell.run import Run
 from dumbbell.score import (
@@ -28,6 +28,7 @@ from dumbbell.score import (
 )
 from dumbbell.score.aggregate import category_score, overall_score
 from dumbbell.score.control import CellScore, MetricScore
+from dumbbell.score.league import Place, failed
 from dumbbell.score.oracle import oracle_of
 from dumbbell.score.text import limit_lines
 from dumbbell.statistics import jackknife_interval, mean_interval
@@ -284,6 +285,14 @@ def test_a_run_that_fails_or_is_invalid_scores_0_with_its_reason(
     (invalid,) = score_board(board, ["reno"], seeds=[1], cache=False).controls
     assert invalid.overall == pytest.approx(0.02)
     assert invalid.cells["alone"][0].problem == "1 of 1 runs: INVALID: a packet is gone"
+
+
+def test_a_missing_privilege_is_no_score():
+    """The command line enters a user namespace then, and begins again."""
+    place = Place("reno", "alone", "buffers", "all", 1)
+    assert failed(place, EngineError("it crashed")).problem == "failed: it crashed"
+    with pytest.raises(PrivilegeError):
+        failed(place, PrivilegeError("needs root"))
 
 
 def test_what_is_no_congestion_control_is_an_error_and_not_a_score(

@@ -8,7 +8,14 @@ from dumbbell.cli.console import out, print_line, print_table
 from dumbbell.gate.case import ANY
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.score import Board, ControlScore, League
-from dumbbell.score.text import board_line, control_names, limit_lines, mean_text, score_text
+from dumbbell.score.text import (
+    board_line,
+    categories_text,
+    control_names,
+    limit_lines,
+    mean_text,
+    score_text,
+)
 
 __all__ = ["print_board", "print_league"]
 
@@ -85,4 +92,4 @@ def print_board(board: Board) -> None:
         bounds = {str(bound): bound for case in category.cases for bound in case.bounds}
         for bound in bounds.values():
             print_line(f"    {bound}")
-    print_line(f"{pluralize(board.cell_count, 'cell')} in {len(board.categories)} categories")
+    print_line(f"{pluralize(board.cell_count, 'cell')} in {categories_text(board)}")

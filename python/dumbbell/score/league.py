@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.errors import DumbbellError
+from dumbbell.errors import DumbbellError, PrivilegeError
 from dumbbell.gate.case import is_under_test
 from dumbbell.gate.suite_result import longest_first, observe
 from dumbbell.run import Run
@@ -223,7 +223,9 @@ def build_of(case: ScoredCase, run: Run) -> str:
 
 
 def failed(_: Place, error: DumbbellError) -> Seen:
-    """Return what stands for a run that failed."""
+    """Return what stands for a run that failed; without a privilege nothing can run."""
+    if isinstance(error, PrivilegeError):
+        raise error
     return Seen(problem=f"failed: {error}")
 
 

@@ -6,10 +6,14 @@ from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.gate.metric_value import write_value
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.scenario.group_labels import short_paths
+from dumbbell.score.board import Board
 from dumbbell.score.control import CellScore, ControlScore, MetricScore
 from dumbbell.score.league import League
 
-__all__ = ["board_line", "cell_line", "control_names", "limit_lines", "mean_text", "score_text"]
+__all__ = [
+    "board_line", "categories_text", "cell_line", "control_names", "limit_lines", "mean_text",
+    "score_text",
+]  # fmt: skip
 
 #: Categories that are named as what limits a control.
 LIMITS = 3
@@ -60,6 +64,12 @@ def cell_line(cell: CellScore) -> str:
     return f"{cell.label}: {title} {said}"
 
 
+def categories_text(board: Board) -> str:
+    """Write how many categories a board has."""
+    count = len(board.categories)
+    return "1 category" if count == 1 else f"{count} categories"
+
+
 def mean_text(metric: MetricScore) -> str:
     """Write the mean of a metric's values, in the unit of tables."""
     return "–" if metric.mean is None else write_value(metric.mean, metric.bound.measure.metric)
@@ -72,6 +82,6 @@ def board_line(league: League) -> str:
     drawn = f", drawn with seed {board.drawn[1]}" if board.drawn else ""
     seeds = pluralize(len(league.seeds), "seed")
     return (
-        f"board `{board.name}`: {cells} in {len(board.categories)} categories{drawn}, {seeds} from "
+        f"board `{board.name}`: {cells} in {categories_text(board)}{drawn}, {seeds} from "
         f"{league.seeds[0]}; {league.engine}"
     )
