@@ -53,6 +53,25 @@ impl Histogram {
         (self.first, self.counts) = (first, counts);
     }
 
+    /// Adds what another has counted.
+    pub fn add(&mut self, other: &Self) {
+        if other.counts.is_empty() {
+            return;
+        }
+        let end = |of: &Self| of.first + of.counts.len();
+        let (first, end) = match self.counts.is_empty() {
+            true => (other.first, end(other)),
+            false => (self.first.min(other.first), end(self).max(end(other))),
+        };
+        let mut counts = vec![0_u32; end - first];
+        for each in [&*self, other] {
+            for (bucket, &count) in (each.first..).zip(&each.counts) {
+                counts[bucket - first] = counts[bucket - first].saturating_add(count);
+            }
+        }
+        (self.first, self.counts) = (first, counts);
+    }
+
     /// Times counted.
     pub fn count(&self) -> u64 {
         self.counts.iter().map(|&count| u64::from(count)).sum()
@@ -131,6 +150,29 @@ mod tests {
         };
         assert!(is_close(0.25, 40_000) && is_close(0.5, 50_000));
         assert!(is_close(0.75, 50_100) && is_close(1.0, 60_000));
+    }
+
+    #[test]
+    fn what_two_have_counted_is_what_one_would_have() {
+        let (low, high) = ([40_000, 41_000, 55_000], [50_000, 900_000, u64::MAX]);
+        let of = |times_us: &[u64]| {
+            let mut histogram = Histogram::new();
+            times_us.iter().for_each(|&us| histogram.record(us));
+            histogram
+        };
+        let quantiles = |histogram: &Histogram| {
+            [0.0, 0.2, 0.4, 0.6, 0.8, 1.0].map(|of| histogram.quantile(of, u64::MAX))
+        };
+        let expected = quantiles(&of(&[low, high].concat()));
+        for (one, other) in [(&low[..], &high[..]), (&high, &low)] {
+            let mut sum = of(one);
+            sum.add(&of(other));
+            sum.add(&Histogram::new());
+            assert_eq!((sum.count(), quantiles(&sum)), (6, expected));
+            let mut empty = Histogram::new();
+            empty.add(&sum);
+            assert_eq!((empty.count(), quantiles(&empty)), (6, expected));
+        }
     }
 
     #[test]

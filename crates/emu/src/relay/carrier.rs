@@ -241,7 +241,7 @@ impl Carrier {
         let now_ns = monotonic_ns();
         match packet.header.way {
             Way::There => {
-                self.flows.note_arrival(&packet);
+                self.flows.note_arrival(now_ns, &packet);
                 if packet.header.is_data() {
                     self.live
                         .note_arrival(packet.header.flow, packet.wire_bytes);
@@ -333,7 +333,7 @@ fn enter(
     if owner.flow != NO_FLOW {
         match way {
             Way::There => flows.note_entry(now_ns, owner, &frame, segment.as_ref()),
-            Way::Back => flows.note_request_entry(owner, &frame, segment.as_ref()),
+            Way::Back => flows.note_request_entry(now_ns, owner, &frame, segment.as_ref()),
         }
     }
     let packet = Packet {

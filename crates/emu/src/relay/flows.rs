@@ -7,8 +7,8 @@ use dumbbell_net::{Ecn, Header as _, Histogram, Packet};
 use dumbbell_scenario::Scenario;
 
 use super::flow_table::Owner;
-use super::rtt_probe::RttProbe;
-use super::sent_data::{SentData, SentQueue};
+use super::rtt_samples::RttSamples;
+use super::sent_data::SentData;
 use crate::applications::NO_FLOW;
 use crate::packet::frame::Frame;
 use crate::packet::ip::{Ip, PROTOCOL_UDP};
@@ -129,7 +129,7 @@ impl FlowOnPath {
             .saturating_sub(self.dropped_pkts + self.arrived_pkts)
     }
 
-    /// Adds what another part saw of the flow. The ACKs of a flow end in one part.
+    /// Adds what another part saw of the flow.
     pub(crate) fn add(&mut self, other: Self) {
         self.entered_pkts += other.entered_pkts;
         self.retransmitted_pkts += other.retransmitted_pkts;
@@ -142,12 +142,10 @@ impl FlowOnPath {
         self.received_bytes += other.received_bytes;
         self.forwarded_bytes += other.forwarded_bytes;
         self.requests.add(other.requests);
-        if other.rtt_max_us > 0 {
-            self.rtt_us = other.rtt_us;
-            self.rtt_sum_us = other.rtt_sum_us;
-            self.rtt_min_us = other.rtt_min_us;
-            self.rtt_max_us = other.rtt_max_us;
-        }
+        self.rtt_us.add(&other.rtt_us);
+        self.rtt_sum_us += other.rtt_sum_us;
+        self.rtt_min_us = self.rtt_min_us.min(other.rtt_min_us);
+        self.rtt_max_us = self.rtt_max_us.max(other.rtt_max_us);
     }
 
     #[inline]
@@ -171,13 +169,10 @@ pub(crate) struct Flows {
     next_sequence: Vec<u32>,
     /// The same of what the receiver's end wrote; empty where no application does.
     next_request_sequence: Vec<u32>,
-    /// By connection.
-    probes: Vec<RttProbe>,
-    /// Of the part where a group's ACKs reach their senders, by group.
-    sent_of_groups: Vec<Arc<SentQueue>>,
-    /// Of this part.
-    sent: Arc<SentQueue>,
-    taken: Vec<SentData>,
+    /// RTTs of what senders send.
+    downloads: RttSamples,
+    /// RTTs of what receivers send; only of programs.
+    uploads: RttSamples,
     latest_rtt_us: Arc<Vec<AtomicU32>>,
     of_programs: OfPrograms,
 }
@@ -187,8 +182,7 @@ impl Flows {
     pub(crate) fn new(
         connections: usize,
         first_of_programs: u32,
-        sent_of_groups: Vec<Arc<SentQueue>>,
-        sent: Arc<SentQueue>,
+        [downloads, uploads]: [RttSamples; 2],
         latest_rtt_us: &Arc<Vec<AtomicU32>>,
         of_programs: OfPrograms,
     ) -> Self {
@@ -201,10 +195,8 @@ impl Flows {
             on_path: vec![FlowOnPath::new(); flows],
             next_sequence: vec![0; connections],
             next_request_sequence: vec![0; requesting],
-            probes: (0..connections).map(|_| RttProbe::default()).collect(),
-            sent_of_groups,
-            sent,
-            taken: Vec::new(),
+            downloads,
+            uploads,
             latest_rtt_us: Arc::clone(latest_rtt_us),
             of_programs,
         }
@@ -218,11 +210,10 @@ impl Flows {
     /// Makes room for a connection of programs.
     #[inline]
     fn make_room(&mut self, connection: u32) {
-        if connection as usize >= self.probes.len() && connection >= self.first_of_programs {
+        if connection as usize >= self.next_sequence.len() && connection >= self.first_of_programs {
             let connections = connection as usize + 1;
             self.next_sequence.resize(connections, 0);
             self.next_request_sequence.resize(connections, 0);
-            self.probes.resize_with(connections, RttProbe::default);
         }
     }
 
@@ -250,23 +241,16 @@ impl Flows {
         }
         let counts = &mut self.on_path[owner.flow as usize];
         counts.entered_pkts += 1;
-        let end_sequence = segment.sequence.wrapping_add(segment.payload_bytes);
         let is_retransmission = is_sent_again(next_sequence, segment);
-        if is_retransmission {
-            counts.retransmitted_pkts += 1;
-        }
-        self.sent_of_groups[usize::from(frame.group)].push(SentData {
-            flow: owner.connection,
-            sequence: segment.sequence,
-            end_sequence,
-            entered_ns: now_ns,
-            is_retransmission,
-        });
+        counts.retransmitted_pkts += u64::from(is_retransmission);
+        let data = sent_data(now_ns, owner, segment, is_retransmission);
+        self.downloads.note_data(frame.group, data);
     }
 
     /// A packet of an application's or a program's connection enters at the receiver.
     pub(crate) fn note_request_entry(
         &mut self,
+        now_ns: u64,
         owner: Owner,
         frame: &Frame,
         segment: Option<&Segment>,
@@ -289,25 +273,37 @@ impl Flows {
             *next_sequence = segment.sequence.wrapping_add(1);
         } else if frame.is_data() {
             let counts = &mut self.on_path[owner.flow as usize].requests;
+            let is_retransmission = is_sent_again(next_sequence, segment);
             counts.entered_pkts += 1;
-            counts.retransmitted_pkts += u64::from(is_sent_again(next_sequence, segment));
+            counts.retransmitted_pkts += u64::from(is_retransmission);
+            if frame.is_of_program {
+                let data = sent_data(now_ns, owner, segment, is_retransmission);
+                self.uploads.note_data(frame.group, data);
+            }
         }
     }
 
-    /// A packet reaches its receiver.
+    /// A packet reaches its receiver at `now_ns` of the clock, late or not.
     #[inline]
-    pub(crate) fn note_arrival(&mut self, packet: &Packet<Frame>) {
+    pub(crate) fn note_arrival(&mut self, now_ns: u64, packet: &Packet<Frame>) {
+        let is_of_program = packet.header.is_of_program && packet.flow != NO_FLOW;
+        let segment = (is_of_program.then(|| Segment::parse(packet.header.packet()))).flatten();
         if packet.header.is_data() {
             let number = packet.header.flow as usize;
             let flow = &mut self.on_path[number];
             flow.arrived_pkts += 1;
             flow.ce_arrived_pkts += u64::from(packet.ecn == Ecn::Ce);
             if self.of_programs.are[number] {
-                let payload_bytes = payload_bytes(packet.header.packet());
+                let payload_bytes = payload_bytes(packet.header.packet(), segment.as_ref());
                 flow.received_bytes += payload_bytes;
                 // Only this part carries the flow's data.
                 self.of_programs.received_bytes[number].fetch_add(payload_bytes, Ordering::Relaxed);
             }
+        }
+        if let Some(ack) = segment {
+            let sample_ns = self.uploads.on_ack(now_ns, packet.flow, &ack);
+            self.note_sample(packet.header.flow, sample_ns);
+            self.uploads.forget_room(packet.flow);
         }
     }
 
@@ -318,56 +314,47 @@ impl Flows {
             return;
         }
         let flow = packet.header.flow as usize;
+        let segment = Segment::parse(packet.header.packet());
         if packet.header.is_data() {
             let requests = &mut self.on_path[flow].requests;
             requests.arrived_pkts += 1;
             if self.of_programs.are[flow] {
-                requests.received_bytes += payload_bytes(packet.header.packet());
+                requests.received_bytes += payload_bytes(packet.header.packet(), segment.as_ref());
             }
         }
-        let segment = Segment::parse(packet.header.packet());
-        let Some(ack) = segment.filter(|segment| segment.flags & tcp_flag::ACK != 0) else {
-            return;
-        };
-        self.make_room(packet.flow);
-        self.take_sent();
-        let probe = &mut self.probes[packet.flow as usize];
-        if ack.flags & tcp_flag::SYN != 0 {
-            // The port was that of another connection before.
-            *probe = RttProbe::default();
-            return;
-        }
-        let sample_ns = probe.on_ack(ack.acknowledgment, ack.sack.as_slice(), now_ns);
-        if let Some(rtt_ns) = sample_ns {
-            let rtt_us = u32::try_from(rtt_ns / 1000).unwrap_or(u32::MAX);
-            self.on_path[flow].note_rtt(rtt_us);
-            self.latest_rtt_us[flow].store(rtt_us, Ordering::Relaxed);
-        }
-        if self.has_applications {
-            self.probes[packet.flow as usize].forget_room();
+        if let Some(ack) = segment {
+            let sample_ns = self.downloads.on_ack(now_ns, packet.flow, &ack);
+            self.note_sample(packet.header.flow, sample_ns);
+            if self.has_applications {
+                self.downloads.forget_room(packet.flow);
+            }
         }
     }
 
     #[inline]
-    fn take_sent(&mut self) {
-        self.sent.take(&mut self.taken);
-        let mut taken = std::mem::take(&mut self.taken);
-        for sent in taken.drain(..) {
-            self.make_room(sent.flow);
-            let probe = &mut self.probes[sent.flow as usize];
-            if sent.is_retransmission {
-                probe.on_retransmission(sent.sequence, sent.end_sequence);
-            } else {
-                probe.on_data(sent.end_sequence, sent.entered_ns);
-            }
+    fn note_sample(&mut self, flow: u32, sample_ns: Option<u64>) {
+        if let Some(rtt_ns) = sample_ns {
+            let rtt_us = u32::try_from(rtt_ns / 1000).unwrap_or(u32::MAX);
+            self.on_path[flow as usize].note_rtt(rtt_us);
+            self.latest_rtt_us[flow as usize].store(rtt_us, Ordering::Relaxed);
         }
-        self.taken = taken;
     }
 }
 
-/// Payload of an IP packet: what follows the header of TCP or UDP, or else IP's.
-fn payload_bytes(packet: &[u8]) -> u64 {
-    if let Some(segment) = Segment::parse(packet) {
+/// What the other end's ACKs will answer.
+fn sent_data(now_ns: u64, owner: Owner, segment: &Segment, is_retransmission: bool) -> SentData {
+    SentData {
+        flow: owner.connection,
+        sequence: segment.sequence,
+        end_sequence: segment.sequence.wrapping_add(segment.payload_bytes),
+        entered_ns: now_ns,
+        is_retransmission,
+    }
+}
+
+/// Payload of an IP packet, which is this segment of TCP or none: what follows the header of TCP or UDP, or else IP's.
+fn payload_bytes(packet: &[u8], segment: Option<&Segment>) -> u64 {
+    if let Some(segment) = segment {
         return u64::from(segment.payload_bytes);
     }
     let Some(ip) = Ip::parse(packet) else {

@@ -17,6 +17,7 @@ mod parts;
 mod program_connections;
 mod report;
 mod rtt_probe;
+mod rtt_samples;
 mod sent_data;
 mod waiting;
 mod watch;
@@ -48,6 +49,7 @@ use parts::Part;
 pub(crate) use parts::parts;
 use program_connections::Numbering;
 pub(crate) use report::RelayReport;
+use rtt_samples::RttSamples;
 use sent_data::SentQueue;
 
 /// Buffers that a part starts with at most; further ones are made when they are needed.
@@ -133,8 +135,8 @@ impl Relay {
         let received_bytes: Arc<Vec<AtomicU64>> =
             Arc::new(latest_rtt_us.iter().map(|_| AtomicU64::new(0)).collect());
         let parts = parts(scenario);
-        let sent: Vec<Arc<SentQueue>> = parts.iter().map(|_| Arc::default()).collect();
-        let sent_of_groups = sent_of_groups(scenario, &parts, &sent);
+        // Data of either way, answered by ACKs of the other.
+        let sent = [Way::Back, Way::There].map(|acks| SentOfParts::new(scenario, &parts, acks));
         let mut taps = taps.into_iter();
         let ports = PortTable::new(scenario);
         let flow_table = FlowTable::new(scenario, &ports);
@@ -152,15 +154,13 @@ impl Relay {
             epoch_ns,
             threads: Vec::with_capacity(parts.len()),
         };
-        for ((number, part), sent) in (0..).zip(parts).zip(sent) {
+        for (number, part) in (0..).zip(parts) {
             let pool = Pool::new(buffer_bytes(scenario), buffers(scenario, &part));
             let inlet = Inlet::new(part.routes, hosts, flow_table.clone(), pool);
-            let sent_of_groups = sent_of_groups.clone();
             let flows = Flows::new(
                 connections,
                 first_of_programs,
-                sent_of_groups,
-                sent,
+                (sent.each_ref()).map(|sent| sent.samples(number, connections)),
                 &latest_rtt_us,
                 OfPrograms::new(scenario, &received_bytes),
             );
@@ -226,23 +226,36 @@ impl Drop for Relay {
     }
 }
 
-/// By group: where the part in which its ACKs reach their sender learns what was sent.
-fn sent_of_groups(
-    scenario: &Scenario,
-    parts: &[Part],
-    sent: &[Arc<SentQueue>],
-) -> Vec<Arc<SentQueue>> {
-    let part_of = |group: usize| {
-        let route = GroupRoute {
-            group: group as u16,
-            way: Way::Back,
-        };
-        let part = parts.iter().position(|part| part.routes.contains(&route));
-        part.expect("every route is in a part")
-    };
-    (0..scenario.groups.len())
-        .map(|group| Arc::clone(&sent[part_of(group)]))
-        .collect()
+/// What parts tell each other of the data that go one way.
+struct SentOfParts {
+    by_part: Vec<Arc<SentQueue>>,
+    /// Of the part where a group's ACKs leave the path.
+    by_group: Vec<Arc<SentQueue>>,
+}
+
+impl SentOfParts {
+    /// Of the data whose ACKs go the way `acks`.
+    fn new(scenario: &Scenario, parts: &[Part], acks: Way) -> Self {
+        let by_part: Vec<Arc<SentQueue>> = parts.iter().map(|_| Arc::default()).collect();
+        let by_group = (0..scenario.groups.len()).map(|group| {
+            let route = GroupRoute {
+                group: group as u16,
+                way: acks,
+            };
+            let part = parts.iter().position(|part| part.routes.contains(&route));
+            Arc::clone(&by_part[part.expect("every route is in a part")])
+        });
+        Self {
+            by_group: by_group.collect(),
+            by_part,
+        }
+    }
+
+    /// Those of a part.
+    fn samples(&self, part: usize, connections: usize) -> RttSamples {
+        let sent = Arc::clone(&self.by_part[part]);
+        RttSamples::new(connections, self.by_group.clone(), sent)
+    }
 }
 
 fn spawn(

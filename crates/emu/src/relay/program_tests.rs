@@ -137,6 +137,39 @@ fn tcp_carries_bytes_both_ways_over_either_version() {
 }
 
 #[test]
+fn an_upload_has_rtts() {
+    const TEST: &str = "an_upload_has_rtts";
+    let scenario = of_programs(20);
+    let Some((_turn, hosts)) = hosts(TEST, &scenario) else {
+        return;
+    };
+    let running = relay(&hosts, &scenario);
+    let server = addresses(&hosts.senders[0])[0];
+    let listener = inside(&hosts.senders[0], || TcpListener::bind((server, 80)));
+    let listener = listener.expect("the port is free");
+    let connected = inside(&hosts.receivers[0], || TcpStream::connect((server, 80)));
+    let mut at_client = connected.expect("it listens");
+    let (mut at_server, _) = listener.accept().expect("it connects");
+    at_server.set_read_timeout(Some(PATIENCE)).expect("above 0");
+    let sending = thread::spawn(move || at_client.write_all(&content(1_000_000)));
+    let mut received = Vec::new();
+    at_server.read_to_end(&mut received).expect("it ends");
+    let sent = sending.join().expect("it does not panic");
+    sent.expect("the path is alive");
+    assert_eq!(received.len(), 1_000_000);
+    let report = running.stop().expect("it relays");
+    let flow = &report.flows[0];
+    assert_eq!(
+        flow.arrived_pkts, 0,
+        "no data came to the client, and so no sample of their RTT"
+    );
+    // 691 segments, of which an ACK answers at most 44: one device's super-packet.
+    assert!(flow.rtt_us.count() > 15, "{}", flow.rtt_us.count());
+    assert!(flow.rtt_min_us >= 20_000, "{} us", flow.rtt_min_us);
+    assert!(flow.rtt_max_us < 1_000_000, "{} us", flow.rtt_max_us);
+}
+
+#[test]
 fn datagrams_and_their_fragments_arrive_whole() {
     const TEST: &str = "datagrams_and_their_fragments_arrive_whole";
     let scenario = of_programs(2);
