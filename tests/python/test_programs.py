@@ -152,7 +152,9 @@ def test_metrics_are_of_the_groups_client():
     ("changes", "check", "says"),
     [
         ({}, None, ""),
-        ({"side": "server", "exit_code": 1}, None, ""),
+        ({"side": "server"}, None, ""),
+        ({"side": "server", "was_ended": True, "exit_code": 143}, None, ""),
+        ({"side": "server", "exit_code": 1}, "program", "the server curl ended with exit code 1"),
         ({"was_ended": True, "exit_code": None, "signal": 15}, None, ""),
         (
             {"exit_code": 7}, "program",
@@ -166,7 +168,7 @@ def test_metrics_are_of_the_groups_client():
         ),
     ],
 )  # fmt: skip
-def test_the_verdict_looks_at_clients(changes, check, says):
+def test_the_verdict_looks_at_programs(changes, check, says):
     run = run_with(program(**changes))
     reasons = list(check_programs(run.scenario, run.summary))
     if check is None:

@@ -18,23 +18,24 @@ CLIENT = "client"
 
 
 def check_programs(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """Clients succeeded, printed what is measured, and had the CPUs that they wanted."""
+    """Programs succeeded; clients printed what is measured, and had the CPUs that they wanted."""
     for program in summary.get("programs", ()):
         if program["side"] != CLIENT:
+            yield from check_end(program, f"server {program['command'][0]}")
             continue
         label = scenario.group_labels[program["group"]]
-        yield from check_end(program, label)
+        yield from check_end(program, f"client {label}")
         yield from check_measured(scenario, program, label)
         yield from check_delay(program, label)
 
 
-def check_end(program: Mapping[str, Any], label: str) -> Iterator[Reason]:
-    """A client that ended by itself reported no failure."""
+def check_end(program: Mapping[str, Any], who: str) -> Iterator[Reason]:
+    """A program that ended by itself reported no failure."""
     code, signal = program["exit_code"], program["signal"]
     if program["was_ended"] or code == 0:
         return
     how = f"ended with exit code {code}" if code is not None else f"was ended by signal {signal}"
-    yield Reason(WARN, "program", f"the client {label} {how}{printed(program)}")
+    yield Reason(WARN, "program", f"the {who} {how}{printed(program)}")
 
 
 def check_measured(scenario: Scenario, program: Mapping[str, Any], label: str) -> Iterator[Reason]:

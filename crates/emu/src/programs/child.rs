@@ -70,7 +70,18 @@ pub(crate) struct Child {
     exited: Option<(Exit, u64)>,
     cpu_us: Option<u64>,
     is_gone: bool,
+    /// Whether a signal asked it to end while it ran.
+    was_asked_to_end: bool,
 }
+
+/// Signals by which a program is asked to end.
+const END_SIGNALS: [i32; 5] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGKILL,
+];
 
 impl Child {
     /// Starts a program, with `standard` input, output and errors, in the host of `network`. One that `lingers` is over
@@ -129,6 +140,7 @@ impl Child {
             exited: None,
             cpu_us: None,
             is_gone: false,
+            was_asked_to_end: false,
         };
         child.await_start(&directory)?;
         Ok(child)
@@ -223,9 +235,15 @@ impl Child {
         Ok(())
     }
 
+    /// Whether a signal asked it to end while it ran.
+    pub(crate) fn was_asked_to_end(&self) -> bool {
+        self.was_asked_to_end
+    }
+
     /// Sends the program a signal, unless it has ended.
-    pub(crate) fn signal(&self, signal: i32) {
+    pub(crate) fn signal(&mut self, signal: i32) {
         if self.exited.is_none() {
+            self.was_asked_to_end |= END_SIGNALS.contains(&signal);
             self.order(Order::Signal(signal));
         }
     }

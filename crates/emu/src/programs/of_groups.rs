@@ -87,7 +87,7 @@ struct Started {
     /// Unless it was given where to print.
     output: Option<Output>,
     delay: RunDelay,
-    /// Whether it was told to end.
+    /// Whether it still ran when it was told to end.
     was_ended: bool,
 }
 
@@ -300,8 +300,10 @@ impl Programs {
         for side in [Side::Client, Side::Server] {
             for started in self.started.iter_mut().filter(|it| it.side == side) {
                 started.read_delay();
+                // What it has reported meanwhile.
+                started.process.poll()?;
                 let child = started.process.lock();
-                started.was_ended = child.exit().is_none();
+                started.was_ended = child.exit().is_none() || child.was_asked_to_end();
                 child.signal_all(libc::SIGTERM);
             }
             self.await_end(side, GRACE)?;
