@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from dumbbell.emulation.path import Host
-from dumbbell.emulation.process import Process
+from dumbbell.emulation.process import STDERR, Process
 
 __all__ = ["CommandInHost"]
 
@@ -39,7 +39,7 @@ class CommandInHost:
     def __init__(self, host: Host, words: Sequence[str], *, output_to_stderr: bool = False) -> None:
         self.host = host
         self.words = words
-        self.stdout = sys.stderr if output_to_stderr else None
+        self.stdout = STDERR if output_to_stderr else None
         self.process: Process | None = None
         self.asked_at: float | None = None
 

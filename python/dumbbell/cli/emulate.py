@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ from dumbbell.cli.print_emulation import print_emulation
 from dumbbell.cli.status_line import StatusLine
 from dumbbell.emulation.control_socket import serve_control
 from dumbbell.emulation.path import READY_TIMEOUT_S, EmulatedPath
-from dumbbell.emulation.process import DEVNULL, Process
+from dumbbell.emulation.process import DEVNULL, STDERR, Process
 from dumbbell.emulation.scenario import emulated_scenario
 from dumbbell.errors import EngineError, ScenarioError
 from dumbbell.quantities.quantity import Time
@@ -223,7 +222,7 @@ def start_server(path: EmulatedPath, text: str) -> Process:
     if not words:
         raise ScenarioError("`--serve` has no command; write e.g. `--serve 'iperf3 -s'`")
     # Ctrl-C is the client's command's.
-    return path.server.popen(words, stdin=DEVNULL, stdout=sys.stderr, new_session=True)
+    return path.server.popen(words, stdin=DEVNULL, stdout=STDERR, new_session=True)
 
 
 def wait_until_ready(

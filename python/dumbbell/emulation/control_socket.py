@@ -38,12 +38,23 @@ def runtime_directory() -> Path:
         Somebody else has made it.
     """
     given = os.environ.get("XDG_RUNTIME_DIR")
-    place = Path(given or gettempdir(), f"dumbbell-{os.getuid()}")
+    place = Path(given or gettempdir(), f"dumbbell-{user_number()}")
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = place.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
         raise EngineError(f"{place}: is not a directory of yours alone; remove it")
     return place
+
+
+def user_number() -> int:
+    """Return the user's number outside of the user namespace where this process may be root."""
+    own = os.getuid()
+    with suppress(OSError):
+        for line in Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines():
+            inside, outside, count = map(int, line.split())
+            if inside <= own < inside + count:
+                return outside + own - inside
+    return own
 
 
 @contextmanager
@@ -52,9 +63,13 @@ def serve_control(path: EmulatedPath) -> Iterator[None]:
     place = runtime_directory() / f"{os.getpid()}{SUFFIX}"
     place.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as listener:
-        listener.bind(str(place))
-        place.chmod(0o600)
+        # Under its name it is seen by others, who remove one where nobody listens.
+        unseen = place.with_suffix(".new")
+        unseen.unlink(missing_ok=True)
+        listener.bind(str(unseen))
+        unseen.chmod(0o600)
         listener.listen()
+        unseen.rename(place)
         Thread(target=accept, args=(listener, path), daemon=True).start()
         try:
             yield

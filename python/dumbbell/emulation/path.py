@@ -14,7 +14,7 @@ from dumbbell.capture_analysis.packet_log import PacketLog, packet_log
 from dumbbell.emulation.changes import changes_of
 from dumbbell.emulation.process import PIPE, Args, Process
 from dumbbell.emulation.scenario import emulated_scenario
-from dumbbell.errors import EngineError, ResultError
+from dumbbell.errors import DumbbellError, EngineError, ResultError
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import KERNEL, check_engine
@@ -170,12 +170,21 @@ class EmulatedPath:
         )
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self.stop()
-        if self._scratch is not None:
-            if kind is None:
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, _: object
+    ) -> None:
+        try:
+            self.stop()
+            if self._scratch is not None and kind is None:
                 self.packets()  # read before the file is removed
-            self._scratch.cleanup()
+        except DumbbellError as error:
+            # What failed first is what is reported.
+            if raised is None:
+                raise
+            raised.add_note(f"the emulated path could not be ended in order: {error}")
+        finally:
+            if self._scratch is not None:
+                self._scratch.cleanup()
 
     @property
     def capture_path(self) -> Path:
@@ -258,7 +267,7 @@ class EmulatedPath:
 def emulate(
     *,
     cc: str | None = None,
-    mtu: str | None = None,
+    mtu: str | int | None = None,
     competitors: Iterable[str | Group] = (),
     capture: Capture | str | Path | None = None,
     keep_packets: bool = False,
@@ -271,7 +280,7 @@ def emulate(
     cc
         Congestion control of the hosts' sockets; by default the kernel's.
     mtu
-        Of the hosts' devices.
+        Of the hosts' devices: bytes, or with another unit.
     competitors
         Flows of ours from the server's side to the client's: ``cubic``, ``bbr:2``.
     capture

@@ -17,6 +17,8 @@ from dumbbell.errors import EngineError
 
 __all__ = ["Args", "Process"]
 
+#: This process's standard errors.
+STDERR = 2
 #: As `subprocess` names what becomes of a stream.
 PIPE, STDOUT, DEVNULL = subprocess.PIPE, subprocess.STDOUT, subprocess.DEVNULL
 Stream = int | IO[Any] | None

@@ -35,7 +35,7 @@ def emulated_scenario(
     *,
     client: Sequence[str] | str,
     cc: str | None = None,
-    mtu: str | None = None,
+    mtu: str | int | None = None,
     competitors: Iterable[str | Group] = (),
 ) -> Scenario:
     """Build the scenario of an emulated path.
@@ -49,7 +49,7 @@ def emulated_scenario(
     cc
         Congestion control of both hosts' sockets; by default the kernel's.
     mtu
-        Of both hosts' devices.
+        Of both hosts' devices: bytes, or with another unit.
     competitors
         Flows from the server's side to the client's: ``cubic``, ``cubic:2``, or groups.
     """
@@ -71,7 +71,8 @@ def emulated_scenario(
     for name in fields_of(Link):
         of_scenario.pop(name, None)
     routes: dict[str, Any] = {"route": [BOTTLENECK], "back": [UP]}
-    given: dict[str, Any] = {"cc": cc, "mtu": mtu}
+    is_bytes = mtu is not None and f"{mtu}".isdecimal()
+    given: dict[str, Any] = {"cc": cc, "mtu": f"{mtu}B" if is_bytes else mtu}
     programs = Group(
         client=client, **routes, **{name: value for name, value in given.items() if value}
     )
@@ -89,4 +90,8 @@ def competitor(given: str | Group, routes: dict[str, Any]) -> Group:
     name, _, flows = given.rpartition(":")
     if name and flows.isascii() and flows.isdecimal():
         return Group(name, flows=int(flows), **routes)
+    if name and "=" not in flows:
+        raise ScenarioError(
+            f"`{excerpt(given)}`: `{excerpt(flows)}` is not a number of flows; use e.g. `{name}:2`"
+        )
     return Group(given, **routes)

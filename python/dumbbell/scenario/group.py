@@ -283,7 +283,7 @@ class Group:
         "which becomes the metric `measured`; the last that is found counts.",
     )  # fmt: skip
     mtu: Of[Size] = Field(
-        Measure(Size, MIN_MTU_BYTES), DEFAULT_MTU, panel=FLOWS, example="1400B", option=False,
+        Measure(Size), DEFAULT_MTU, panel=FLOWS, example="1400B", option=False,
         sparse=True, synonyms=("max_packet", "packet_size"),
         doc="With `client`: the largest IP packet of both hosts.",
     )  # fmt: skip
@@ -334,8 +334,9 @@ class Group:
             )
         if self.ready and self.server is None:
             raise ScenarioError(f"ready `{self.ready}` needs a `server`; add one", key="ready")
-        if self.mtu > MAX_MTU_BYTES:
-            message = f"mtu `{self.mtu}` is too large; use at most `{MAX_MTU_BYTES}B`"
+        if not MIN_MTU_BYTES <= self.mtu <= MAX_MTU_BYTES:
+            how = "large" if self.mtu > MAX_MTU_BYTES else "small"
+            message = f"mtu `{self.mtu}` is too {how}; use {MIN_MTU_BYTES} to {MAX_MTU_BYTES} bytes"
             raise ScenarioError(message, key="mtu")
 
     def program(self) -> dict[str, Any]:
