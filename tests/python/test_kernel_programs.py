@@ -340,3 +340,30 @@ def test_an_emulation_runs_what_it_is_told_to(nothing_left):
     assert summary["programs"][-1]["was_ended"]
     with pytest.raises(_core.EngineError, match="has been stopped"):
         emulation.stop()
+
+
+def test_a_sweep_of_programs_resumes_when_it_is_trusted(cli, tmp_path, nothing_left):
+    path, place, archive = tmp_path / "sweep.toml", tmp_path / "sweep", tmp_path / "sweep.tar.zst"
+    client = ["sh", "-c", f"date +%N >> {tmp_path}/ran; echo measured 5"]
+    group = Group(client=client, measure=r"measured (\d)", jitter="0s")
+    path.write_text(Scenario([group], time="2s").to_toml())
+    words = ("sweep", str(path), "--engine", "kernel", "--buffer", "1,2bdp", "--out", str(place))
+    started = cli(*words)
+    assert started.code == 0, started.err
+    ran = tmp_path / "ran"
+    assert len(ran.read_text().splitlines()) == 2
+    # All runs are there: nothing runs again.
+    complete = cli("sweep", "--resume", str(place), "--json")
+    assert complete.code == 0, complete.err
+    checked = cli("archive", str(place), "--out", str(archive)), cli("verify", str(archive))
+    assert [each.code for each in checked] == [0, 0], [each.err for each in checked]
+    assert len(ran.read_text().splitlines()) == 2
+    shutil.rmtree(next(place.glob("runs/*2bdp*")))
+    refused = cli("sweep", "--resume", str(place))
+    assert refused.code == 2
+    assert refused.err.startswith(f"error: the sweep in `{place}` runs `sh -c ")
+    assert refused.err.endswith("read its commands in `sweep.json`, then use `--trust`\n")
+    assert len(ran.read_text().splitlines()) == 2
+    resumed = cli("sweep", "--resume", str(place), "--trust")
+    assert resumed.code == 0, resumed.err
+    assert len(ran.read_text().splitlines()) == 3

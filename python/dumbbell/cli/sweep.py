@@ -166,8 +166,8 @@ Trust = Annotated[
     bool,
     typer.Option(
         "--trust",
-        help="With --resume: compile and run the source that DIR carries. It is code: read it "
-        "first.",
+        help="With --resume: compile and run the source that DIR carries, and run the programs it "
+        "names. It is code: read it first.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -20,6 +20,7 @@ __all__ = [
     "Ports",
     "PortsOf",
     "RecordedCommand",
+    "live_commands",
     "recorded_commands",
 ]
 
@@ -90,6 +91,12 @@ def recorded_commands(words: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result's words of a group, with its commands as those of a result."""
     found = {key: CommandLine().parse(words[key], key) for key in COMMANDS if words.get(key)}
     return {**words, **{key: RecordedCommand(command) for key, command in found.items()}}
+
+
+def live_commands(group: Any) -> dict[str, Any]:
+    """Return the commands of a group of a result, as ones that run."""
+    found = {key: getattr(group, key) for key in COMMANDS}
+    return {key: Command(command) for key, command in found.items() if command}
 
 
 class Port(tuple[str, int]):

@@ -35,7 +35,7 @@ from dumbbell.scenario.group_labels import group_labels
 from dumbbell.scenario.kinds import Changes, Count, Measure, Text
 from dumbbell.scenario.link import BOTTLENECK, Link, write_steps
 from dumbbell.scenario.link_queue import LinkQueue
-from dumbbell.scenario.program import recorded_commands
+from dumbbell.scenario.program import live_commands, recorded_commands
 from dumbbell.scenario.routes import check_routes, groups_over
 from dumbbell.scenario.trace import WRITTEN, Trace
 
@@ -348,6 +348,11 @@ class Scenario:
     ) -> Scenario:
         """Return a copy with each group's congestion control changed."""
         groups = [dataclasses.replace(group, cc=change(group.cc)) for group in self.groups]
+        return self.replace(groups=groups)
+
+    def with_live_programs(self) -> Scenario:
+        """Return a copy whose programs run, although a result names them: the user trusts them."""
+        groups = [dataclasses.replace(group, **live_commands(group)) for group in self.groups]
         return self.replace(groups=groups)
 
     @classmethod

@@ -165,6 +165,10 @@ class Design:
         axes = tuple(changed(axis) for axis in self.axes)
         return Design(self.scenario.with_ccs(change), axes, self.dims)
 
+    def with_live_programs(self) -> Design:
+        """Return a copy whose programs run, although a result names them."""
+        return Design(self.scenario.with_live_programs(), self.axes, self.dims)
+
     def scenario_of(self, cell: Cell, rep: int = 0) -> Scenario:
         """Return what runs in a cell: repetition r has the same seed in every cell.
 

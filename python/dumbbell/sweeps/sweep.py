@@ -11,7 +11,8 @@ from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.congestion_control import SourceFiles, live
-from dumbbell.errors import EngineError, ResultError
+from dumbbell.errors import EngineError, ResultError, ScenarioError
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
 from dumbbell.runs.cache import Cache, as_cache
@@ -61,6 +62,11 @@ class Sweep:
     engine
         ``simulator`` or ``kernel``.
 
+    Attributes
+    ----------
+    has_all_runs
+        Whether nothing is left to run.
+
     Raises
     ------
     ScenarioError
@@ -92,6 +98,7 @@ class Sweep:
         self.scenarios = [scenario for _, scenario in self.design.points]
         self.plan: Plan = make_plan(reps, until_ci, metric, max_reps, warmup, self.scenarios)
         self.engine = engine
+        self.has_all_runs = False
 
     @classmethod
     def resume(
@@ -107,22 +114,35 @@ class Sweep:
             Where the files of its congestion controls are, if not where they were. They must be
             those that ran.
         trust
-            Run the source that the directory carries.
+            Run the source that the directory carries, and the programs that it names.
 
         Raises
         ------
         ResultError
             The directory holds no sweep.
         ScenarioError
-            Runs are missing, and the file of a congestion control is not here or has changed.
+            Runs are missing, and the file of a congestion control is not here or has changed, or
+            they run programs and are not trusted.
         """
         started = open_sweep(Path(directory))
+        programs = [group.client for group in started.design.scenario.groups if group.client]
+        is_complete = started.is_complete()
+        # Otherwise an interval that is too wide asks for further runs.
+        needs_none = is_complete and started.plan.until_ci is None
+        if programs and not trust and not needs_none:
+            raise ScenarioError(
+                f"the sweep in `{directory}` runs `{excerpt(str(programs[0]))}` on this machine; "
+                "read its commands in `sweep.json`, then use `--trust`"
+            )
         where = SourceFiles(Path(directory), [Path(file) for file in files], trust)
         where.check(started.design.ccs)
         design = started.design
-        if not started.is_complete():
+        if not is_complete:
             design = design.with_ccs(lambda cc: live(cc, where))
+        if trust:
+            design = design.with_live_programs()
         sweep = cls.__new__(cls)
+        sweep.has_all_runs = needs_none
         sweep.design, sweep.plan, sweep.engine = design, started.plan, started.engine
         sweep.scenarios = [scenario for _, scenario in design.points]
         return sweep
@@ -172,7 +192,8 @@ class Sweep:
             The first run that failed. But a run that its congestion control crashed, or whose file
             cannot be used and is not in every cell, is in the result's `failed`; the others go on.
         """
-        check_engine(self.engine, *self.scenarios)
+        if not self.has_all_runs:
+            check_engine(self.engine, *self.scenarios)
         self._check_places(executor, cluster, capture, out)
         directory = None if out is None else self._directory(Path(out), texts=texts)
         kept_in = as_cache(cache, self.engine)
