@@ -19,6 +19,7 @@ import pytest
 
 import dumbbell
 from dumbbell import EngineError, Group, Scenario
+from tests.python.own_mounts import as_nobody
 
 pytestmark = pytest.mark.kernel
 needs_bpf = pytest.mark.kernel(bpf=True)
@@ -297,27 +298,12 @@ def test_two_at_a_time_do_not_meet(nothing_left):
         assert flow["received_bytes"] > 100_000
 
 
-def test_the_user_nobody_runs_the_kernel_s_own_and_gets_an_error_for_ours(tmp_path):
-    if os.geteuid() != 0:
-        pytest.skip("only root can be nobody")
-    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
-    environment = {**os.environ, "HOME": "/tmp", "MPLCONFIGDIR": "/tmp/dumbbell-nobody"}  # noqa: S108
-    options: dict[str, Any] = {
-        **nobody, "env": environment, "cwd": "/", "capture_output": True, "text": True,
-    }  # fmt: skip
-    try:
-        reachable = subprocess.run(
-            [sys.executable, "-c", "import dumbbell"], **options, check=False
-        )
-    except PermissionError:
-        pytest.skip("this Python is out of an ordinary user's reach")
-    if reachable.returncode != 0:
-        pytest.skip("this Python is out of an ordinary user's reach")
-    command = [sys.executable, "-m", "dumbbell", "run", "--engine", "kernel", "--time", "1s"]
-    result = subprocess.run([*command, "linux/cubic", "--json"], **options, check=False)
+def test_the_user_nobody_runs_the_kernel_s_own_and_gets_an_error_for_ours():
+    command = ("-m", "dumbbell", "run", "--engine", "kernel", "--time", "1s")
+    result = as_nobody(*command, "linux/cubic", "--json")
     assert result.returncode in (0, 1), result.stderr  # 1: INVALID, on a busy machine
     assert json.loads(result.stdout)["engine"] == "kernel"
-    result = subprocess.run([*command, "copa"], **options, check=False)
+    result = as_nobody(*command, "copa")
     assert (result.returncode, result.stdout) == (2, "")
     assert "needs root's privileges" in result.stderr
     assert result.stderr.count("\n") == 1
