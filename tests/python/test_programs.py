@@ -9,6 +9,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, ResultError, Run, Scenario, ScenarioError
+from dumbbell.compare.measured import MeasuredRun
 from dumbbell.metrics import METRICS
 from dumbbell.run.engine import check_engine
 from dumbbell.run.programs import with_measured
@@ -90,6 +91,15 @@ def test_a_program_of_a_result_does_not_run_again():
     changed = again.scenario.replace(buffer="4bdp")
     with pytest.raises(ScenarioError, match="results run no programs"):
         check_engine("kernel", changed)
+
+
+def test_a_program_is_compared_with_flows_of_ours():
+    program_run = MeasuredRun(Scenario([group(cc="cubic")], time="1s"), ())
+    ours = MeasuredRun(Scenario(["cubic"], time="1s"), ())
+    assert program_run.conditions == ours.conditions
+    assert program_run.ccs == (f"{CLIENT} (cubic)",)
+    smaller = MeasuredRun(Scenario([group(mtu="1400B")], time="1s"), ())
+    assert smaller.conditions != ours.conditions
 
 
 def test_a_result_keeps_its_programs():

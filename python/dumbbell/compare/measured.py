@@ -21,6 +21,8 @@ __all__ = ["MeasuredRun", "MeasuredRuns", "Runs", "measured"]
 Runs: TypeAlias = Run | Sequence[Run] | SweepResult | str | Path
 #: Keys of a scenario that are not conditions: they name a repetition, or what is compared.
 NO_CONDITION = ("name", "seed", "sample")
+#: The same of a group: what sends, and what is read from it.
+SENDING = ("cc", "client", "server", "ready", "measure")
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,11 @@ class MeasuredRun:
 
     @property
     def ccs(self) -> tuple[str, ...]:
-        """The groups' congestion controls, as the scenario names them."""
-        return tuple(str(group.cc) for group in self.scenario.groups)
+        """The groups' congestion controls, as the scenario names them, after their programs."""
+        return tuple(
+            str(group.cc) if group.client is None else f"{group.client} ({group.cc})"
+            for group in self.scenario.groups
+        )
 
     @cached_property
     def network(self) -> dict[str, str]:
@@ -77,13 +82,13 @@ class MeasuredRun:
 
     @cached_property
     def conditions(self) -> dict[str, str]:
-        """`network`, and every field of every group except its congestion control."""
+        """`network`, and every field of every group except what sends."""
         words = self.scenario.to_dict()
         groups = {
             f"group {index} {key}": str(value)
             for index, group in enumerate(words["group"])
             for key, value in group.items()
-            if key != "cc"
+            if key not in SENDING
         }
         return {**self.network, **groups}
 

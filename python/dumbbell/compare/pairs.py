@@ -45,8 +45,8 @@ class Pair:
 def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
     """Pair runs of the same conditions and seed, group by group.
 
-    The congestion controls may differ, because they are what is compared. If a side has several
-    mixes of them under the same conditions, only runs of the same mix are pairs.
+    The congestion controls and programs may differ, because they are what is compared. If a side
+    has several mixes of them under the same conditions, only runs of the same mix are pairs.
 
     Raises
     ------
