@@ -30,9 +30,10 @@ SMALL = {
     "model compare": ["--buffer", "4bdp", "--flows", "1"],
     "cc check": ["--storms", "1"],
     "score": ["--only", "start", "--seeds", "1"],
+    "search": ["--time", "3s", "--evaluations", "2"],
 }
 #: Commands that take longer than a minute as written.
-SLOW = {"xval", "reproduce"}
+SLOW = {"xval", "reproduce", "search"}
 
 
 def commands(readme: str) -> Iterator[tuple[str, str]]:

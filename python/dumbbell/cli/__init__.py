@@ -47,6 +47,7 @@ COMMANDS = {
     "report": "Write a run, sweep, analysis or reproduction as one self-contained HTML page.",
     "export": "Write the tables of a run, a sweep or an analysis as CSV.",
     "reproduce": "Repeat the papers' experiments: tables, figures, and the findings one by one.",
+    "search": "Search for the scenario in which a congestion control does worst; make it small.",
     "xval": "Run the same scenarios in the simulator and on the kernel, and compare.",
     "analyze": "Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.",
     "gate": "Run a suite and evaluate what is under test by its criteria or against a baseline.",

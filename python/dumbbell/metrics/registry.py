@@ -10,6 +10,7 @@ from dumbbell.metrics import (  # noqa: F401
     throughput,
     fairness,
     starvation,
+    stall,
     convergence,
     recovery,
     oscillation,

@@ -1,0 +1,44 @@
+"""How long flows get nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.metrics.metric import register
+from dumbbell.metrics.observation import Observation
+
+__all__ = ["delivery_gap_max_s"]
+
+
+@register(unit="s", title="longest time without data", better="lower", per="group")
+def delivery_gap_max_s(obs: Observation) -> list[float | None]:
+    """Longest time without data: the longest run of samples in which a flow received nothing.
+
+    The longest of the group's flows, from a flow's first data, or the cut, to its end; in whole
+    sample intervals. Pauses of its application count too. None without time series.
+
+    References
+    ----------
+    RFC 9743 §5.1.1 asks what a congestion control does when nothing arrives; the definition is
+    ours.
+    """
+    if obs.flow_table is None:
+        return [None] * len(obs.groups)
+    interval_us = int(obs.run.scenario.sample) // 1000
+    return [
+        max((gap_us(obs, number, interval_us) / 1e6 for number in numbers), default=None)
+        for numbers in obs.members
+    ]
+
+
+def gap_us(obs: Observation, number: int, interval_us: int) -> int:
+    """Return the longest time in which a flow received nothing, µs."""
+    mine = obs.kept & (obs.sample_flows == number)
+    mine &= obs.sample_times_us <= obs.flows[number]["end_us"]
+    is_silent = obs.received_bits[mine] == 0
+    heard = np.flatnonzero(~is_silent)
+    if not heard.size:
+        return int(np.count_nonzero(mine)) * interval_us
+    first = 0 if obs.cut_us else int(heard[0])
+    edges = np.concatenate([[first - 1], heard, [is_silent.size]])
+    return int(np.diff(edges).max() - 1) * interval_us

@@ -1,0 +1,257 @@
+"""`dumbbell search`: planted faults are found, made small, said in a sentence, and written down.
+
+The searches here are small; `test_search_faults.py` has those of docs/search.md.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from dumbbell import Group, Scenario
+from dumbbell.errors import ResultError, ScenarioError
+from dumbbell.scenario.file import format_scenario
+from dumbbell.search import search
+from dumbbell.search.candidate import Candidate, Plain, crossed, drawn, mutated
+from dumbbell.search.fair_part import fair_bits
+from dumbbell.search.scale import logarithmic, roundness
+from dumbbell.search.shrink import shrink
+from dumbbell.search.space import SPACES, Space, space_named
+from dumbbell.search.worst import WORST, worst_named
+from dumbbell.testing import assert_keeps_up, scenarios
+from tests.python.planted_faults import BBR_TIMEOUT, CUBIC_IDLE, RENO_NO_SACK
+
+BASE = Scenario(["reno"], time="8s", sample="50ms")
+PAYLOAD = 1448 / 1514
+
+
+def plain_of(base: Scenario, against: str = "cubic") -> Plain:
+    choice = dumbbell.CongestionControlChoice.parse
+    return Plain(base, base.groups[0].cc, choice(against))
+
+
+@pytest.mark.parametrize("fault", [CUBIC_IDLE, BBR_TIMEOUT, RENO_NO_SACK], ids=lambda f: f.name)
+def test_a_planted_fault_still_fits_the_source_and_runs(fault, tmp_path):
+    run = dumbbell.run(Scenario([fault.write(tmp_path)], time="1s"))
+    assert run.verdict.status != "INVALID"
+
+
+def test_a_failure_is_found_shrunk_and_said(tmp_path, cli):
+    """Copa leaves slow start early where the RTT is long, and then grows slowly."""
+    words = ["search", "copa", "--evaluations", "49", "--time", "4s"]
+    outcome = cli(*words, "--out", str(tmp_path / "found"), "--json")
+    assert outcome.code == 1, outcome.err
+    found = json.loads(outcome.out)["finding"]
+    assert found["holds"]
+    assert len(found["elements"]) <= 3
+    assert len(found["scores"]) == 20
+    assert min(found["scores"]) > found["bound"]
+    assert "in its place" in found["sentence"]
+    toml = tmp_path / "found/copa_gap.toml"
+    again = Scenario.from_toml(toml)
+    assert json.loads(json.dumps(again.to_dict()))["group"] == found["scenario"]["group"]
+
+    # The test that it wrote fails as expected, and says so once the fault is mended.
+    test = toml.with_name("test_copa_gap.py")
+    assert pytest_of(test) == (0, "1 xfailed")
+    toml.write_text(toml.read_text(encoding="utf-8").replace('"copa"', '"cubic"'), "utf-8")
+    assert pytest_of(test) == (1, "1 failed")
+
+
+def pytest_of(test: Path) -> tuple[int, str]:
+    """Run a test file by itself; return its exit code and the beginning of its last line."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)],
+        cwd=test.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout.strip().splitlines()[-1].partition(" in ")[0]
+
+
+def test_the_same_seed_and_evaluations_find_the_same():
+    base = Scenario(["vegas"], time="3s", sample="50ms")
+    one, other = (
+        search(base, space="loss-window", budget_s=None, evaluations=10, jobs=jobs, cache=False)
+        for jobs in (1, 2)
+    )
+    assert one.to_dict() == other.to_dict()
+    assert one.evaluations >= 10
+
+
+def test_a_congestion_control_is_no_worse_than_itself(cli):
+    outcome = cli("search", "reno", "--against", "reno", "--evaluations", "10", "--time", "3s")
+    assert outcome.code == 0
+    assert "no failure found by gap: the worst is 0.00" in outcome.out
+
+
+def test_ctrl_c_keeps_the_best_so_far():
+    calls = 0
+
+    def stop(progress):
+        nonlocal calls
+        calls += progress.best > 0.3
+        if calls > 1:
+            raise KeyboardInterrupt
+
+    base = Scenario(["copa"], time="4s", sample="50ms")
+    result = search(base, "cubic", evaluations=10_000, cache=False, on_progress=stop)
+    assert result.is_interrupted
+    assert result.finding is not None
+    assert len(result.finding.scores) == 3  # neither shrunk nor checked
+
+
+def test_what_the_reference_does_not_manage_either_is_no_failure():
+    """Half of all packets lost: nobody does well, so the scenario is bad."""
+    lossy = BASE.replace(loss="50%", time="3s")
+    result = search(lossy, "cubic", space="segments", budget_s=None, evaluations=5, cache=False)
+    assert result.best is None
+    assert result.finding is None
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--worst", "gapp"], "unknown failure `gapp`"),
+        (["--worst", "backlog_mean_bytes"], "neither more nor less is worse"),
+        (["--space", "statics"], "unknown space `statics`; did you mean `static`?"),
+        (["--time", "1s"], "finds little"),
+        (["--against", "linux/cubic"], "runs on the kernel only"),
+        (["--upload", "cubic"], "no such option"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(cli, words, why):
+    outcome = cli("search", "reno", *words, "--evaluations", "1")
+    assert outcome.code == 2
+    assert why in outcome.err
+
+
+def test_every_space_makes_scenarios_that_a_file_says_too(tmp_path):
+    source = random.Random(5)  # noqa: S311
+    for name in SPACES:
+        space = space_named(name, BASE)
+        candidates = [drawn(space, source) for _ in range(20)]
+        candidates += [mutated(each, space, source) for each in candidates]
+        candidates += [
+            crossed(source.choice(candidates), source.choice(candidates), source) for _ in range(10)
+        ]
+        made = 0
+        for each in candidates:
+            try:
+                scenario = each.scenario(plain_of(BASE), is_reference=False, seed=3)
+            except ScenarioError:
+                continue
+            made += 1
+            path = tmp_path / "s.toml"
+            path.write_text(format_scenario(scenario), encoding="utf-8")
+            assert Scenario.from_toml(path).to_json() == scenario.to_json()
+        assert made > 40
+
+
+def test_shrinking_leaves_what_is_needed_and_rounds_it():
+    """Fails whenever the buffer is below 0.4 BDP and there is an outage of at least 100 ms."""
+    space = space_named("loss-window", BASE)
+    source = random.Random(1)  # noqa: S311
+    asked = 0
+
+    def fails(candidate: Candidate) -> bool:
+        found = {each.name: each.values for each in candidate.elements}
+        return (
+            found.get("buffer", {"percent": 100})["percent"] < 40
+            and found.get("outage", {"off_ms": 0})["off_ms"] >= 100
+        )
+
+    def first_failing(candidates: list[Candidate]) -> Candidate | None:
+        nonlocal asked
+        asked += len(candidates)
+        return next((each for each in candidates if fails(each)), None)
+
+    kinds = space.kinds
+    big = Candidate.of(
+        [
+            kinds["buffer"].element((35,)),
+            kinds["outage"].element((2500, 120)),
+            *(space.draw(source, name) for name in ("rate", "rtt", "outages", "pulses")),
+        ]
+    )
+    small = shrink(big, first_failing)
+    assert [(each.name, each.numbers) for each in small.elements] == [
+        ("buffer", (20,)), ("outage", (2000, 100)),
+    ]  # fmt: skip
+    assert asked < 60
+
+
+def test_round_numbers_come_first():
+    scale = logarithmic(1, 1000)
+    assert scale.rounder(120) == [100, 200, 90, 80, 70, 60]
+    assert all(roundness(each) < roundness(350) for each in scale.rounder(350))
+    assert scale.rounder(100) == [] or roundness(scale.rounder(100)[0]) < roundness(100)
+
+
+@pytest.mark.parametrize(
+    ("groups", "fields", "expected"),
+    [
+        (["cubic"], {}, 10 * 8),
+        ([Group("cubic", 2), "reno"], {}, 10 * 8 * 2 / 3),
+        (["cubic", Group("reno", start="4s")], {}, 10 * 4 + 5 * 4),
+        (["cubic"], {"rate_steps": "2s:20mbit"}, 10 * 2 + 20 * 6),
+        (["cubic"], {"impair": "outage:at=1s,off=2s"}, 10 * 6),
+        (["cubic"], {"impair": "outage:at=1s,off=100ms,on=300ms"}, 10 * 8 * 0.75),
+        ([Group("cubic", traffic="onoff:on=1s,off=3s")], {}, 10 * 8 / 4),
+        (["cubic", Group("reno", traffic="datagram:size=1472B,rate=1472kbit")], {}, 8.486 * 8),
+    ],
+)
+def test_the_fair_share_is_what_is_there_for_equal_flows(groups, fields, expected):
+    scenario = Scenario(groups, rate="10mbit", time="8s", **fields)
+    assert fair_bits(scenario, 0) == pytest.approx(expected * 1e6 * PAYLOAD)
+
+
+def test_each_failure_measures_and_says_something():
+    run = dumbbell.run(Scenario(["reno", "cubic"], time="3s", buffer="8bdp"))
+    rows = dumbbell.metrics.measure(run)
+    for name in [*WORST, "drop_rate", "goodput_bps"]:
+        worst = worst_named(name)
+        value = worst.value(run, rows)
+        assert value is not None, name
+        assert worst.score(value, value) <= max(0.0, 1.0 - value), name
+        assert worst.shown(value, run.scenario), name
+
+
+def test_the_assertion_says_what_both_did_and_refuses_what_does_not_count():
+    bad = Scenario(["copa"], rtt="200ms", time="8s")
+    with pytest.raises(AssertionError, match=r"gets .* %, cubic in its place .* %: worse by"):
+        assert_keeps_up(bad, "cubic", seeds=1)
+    assert_keeps_up(bad.replace(rtt="40ms"), "cubic", seeds=1)
+    with pytest.raises(ResultError, match="does not count: cubic gets"):
+        assert_keeps_up(bad.replace(loss="50%", time="2s"), "cubic", seeds=1)
+
+
+def test_hypothesis_draws_scenarios_and_shrinks_them():
+    from hypothesis import HealthCheck, Phase, find, given, settings
+
+    quiet = settings(
+        max_examples=20, database=None, derandomize=True, deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+
+    @quiet
+    @given(scenarios("reno", space="cross", time="3s"))
+    def each_is_run(scenario):
+        assert scenario.groups[0].cc.name == "reno"
+        json.loads(scenario.to_json())
+
+    each_is_run()
+    some = settings(quiet, max_examples=500, phases=[Phase.generate, Phase.shrink])
+    found = find(scenarios("reno"), lambda s: s.groups[0].flows >= 4, settings=some)
+    assert found.groups[0].flows == 4
+    assert (str(found.rate), found.seed) == ("50mbit", 1)
+
+
+def test_spaces_are_declared_once():
+    for name in SPACES:
+        space: Space = space_named(name, BASE)
+        assert all(kind.name == key for key, kind in space.kinds.items())
