@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell.congestion_control import CongestionControlChoice
+from dumbbell.cli.score import default_controls
+from dumbbell.congestion_control import CongestionControlChoice, congestion_controls
+from dumbbell.congestion_control.linux_tree import use_linux_tree
 from dumbbell.errors import EngineError, GateError, PrivilegeError
 from dumbbell.report.score_page import render_league
 from dumbbell.run import Run
@@ -327,6 +329,19 @@ def test_drawn_cells_are_scored_and_said(cli: Callable[..., Outcome], small: Pat
     document = json.loads(outcome.out)
     assert document["board"]["drawn"] == {"count": 2, "seed": 7}
     assert [each["case"] for each in document["controls"][0]["cells"]] == ["drawn-1", "drawn-2"]
+
+
+def test_all_built_in_ones_are_scored_by_default_and_those_of_a_tree(tmp_path: Path):
+    assert default_controls("simulator") == list(congestion_controls())
+    sources = tmp_path / "net/ipv4"
+    sources.mkdir(parents=True)
+    (sources / "tcp_mine.c").write_text("tcp_register_congestion_control(&mine);")
+    use_linux_tree(tmp_path)
+    try:
+        named = default_controls("simulator")
+    finally:
+        use_linux_tree(None)
+    assert named == [*congestion_controls(), str(sources / "tcp_mine.c")]
 
 
 # --- boards as files

@@ -64,6 +64,11 @@ class Section:
                 for bound, names in found.values()]  # fmt: skip
 
     @property
+    def names_cases(self) -> bool:
+        """Whether some bound is not of all cases."""
+        return any(names for _, names in self.bounds)
+
+    @property
     def cases(self) -> list[ScoredCase]:
         """The cases that say what they are for."""
         return [case for case in self.category.cases if case.why]

@@ -102,7 +102,9 @@ class Board:
             for each in self.categories
         )
         if not kept.categories:
-            names = [case.name for each in self.categories for case in each.cases]
+            names = list(
+                dict.fromkeys(case.name for each in self.categories for case in each.cases)
+            )
             raise GateError(f"board `{self.name}` has no case `{text}`{nearest(text, names)}")
         return kept
 
