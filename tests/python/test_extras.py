@@ -29,6 +29,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch):
         ("junitparser", "gate"),
         ("matplotlib", "plot"),
         ("pandas", "pandas"),
+        ("optuna", "tune"),
         ("xarray", "xarray"),
         ("ziglang", "cc"),
     ],

@@ -30,6 +30,7 @@ SMALL = {
     "model compare": ["--buffer", "4bdp", "--flows", "1"],
     "cc check": ["--storms", "1"],
     "score": ["--only", "start", "--seeds", "1"],
+    "ablate": ["--time", "1s", "--seeds", "1"],
     "search": ["--time", "3s", "--evaluations", "2"],
 }
 #: Commands that take longer than a minute as written.

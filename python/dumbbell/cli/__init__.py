@@ -48,6 +48,8 @@ COMMANDS = {
     "export": "Write the tables of a run, a sweep or an analysis as CSV.",
     "reproduce": "Repeat the papers' experiments: tables, figures, and the findings one by one.",
     "search": "Search for the scenario in which a congestion control does worst; make it small.",
+    "tune": "Search for the parameters with which a congestion control does best.",
+    "ablate": "Measure a congestion control with each parameter off or at its ends, in one table.",
     "xval": "Run the same scenarios in the simulator and on the kernel, and compare.",
     "analyze": "Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.",
     "gate": "Run a suite and evaluate what is under test by its criteria or against a baseline.",
