@@ -73,9 +73,8 @@ def nothing_left() -> Iterator[None]:
 
 
 @needs("ping")
-@pytest.mark.parametrize("version", ["-4", "-6"])
-def test_ping_sees_the_rtt(version):
-    done = emulate(*PATH, "--", "ping", version, "-c", "20", "-i", "0.05", "server")
+def test_ping_sees_the_rtt():
+    done = emulate(*PATH, "--", "ping", "-c", "20", "-i", "0.05", "server")
     assert done.returncode == 0, done.stderr
     found = re.search(r"= ([\d.]+)/([\d.]+)/", done.stdout)
     assert found is not None, done.stdout
@@ -150,7 +149,7 @@ def test_the_queue_decides_what_ping_sees_beside_bulk_flows():
 def test_competitors_take_their_share():
     done = emulate(
         *PATH, "--buffer", "2bdp", "--with", "cubic:3", "--serve", "iperf3 -s", "--ready",
-        "tcp:5201", "--json", "--", "iperf3", "-J", "-t", "10", "-R", "-C", "cubic", "-c", "server",
+        "tcp:5201", "--json", "--", "iperf3", "-J", "-t", "5", "-R", "-C", "cubic", "-c", "server",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     groups = json.loads(done.stdout)["groups"]
