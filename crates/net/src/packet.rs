@@ -50,6 +50,12 @@ pub trait Header: Clone {
         None
     }
 
+    /// Makes one of the first bytes of its payload wrong, by a random number, where its receiver's checksum does not show
+    /// it; whether it has any bytes.
+    fn garble(&mut self, _draw: u64) -> bool {
+        false
+    }
+
     /// A copy that goes on by itself, where an impairment duplicates packets.
     fn copy(&self) -> Self {
         self.clone()

@@ -47,6 +47,7 @@ fn loss() -> impl Strategy<Value = ImpairmentConfig> {
         |(kind, ppb, count, place)| match kind {
             0 => ImpairmentConfig::from(random_loss::Config {
                 loss_ppb: ppb,
+                max_run: (count % 2 == 0).then_some(count),
                 place,
             }),
             1 => ImpairmentConfig::from(gilbert_elliott::Config {
@@ -75,7 +76,7 @@ fn loss() -> impl Strategy<Value = ImpairmentConfig> {
             }),
             5 => ImpairmentConfig::from(listed::Config {
                 packets: vec![count, 1, 2 * count],
-                flow: count % u64::from(FLOWS),
+                flow: (count % 3 > 0).then_some(count % u64::from(FLOWS)),
                 place,
                 ..listed::Config::default()
             }),
@@ -83,11 +84,14 @@ fn loss() -> impl Strategy<Value = ImpairmentConfig> {
                 off_ns: count * MS,
                 on_ns: (count % 2 == 0).then_some(3 * count * MS),
                 at_ns: 5 * MS,
+                times: (count % 4 == 0).then_some(count),
                 exponential: count % 3 == 0,
                 place,
             }),
             7 => ImpairmentConfig::from(corrupt::Config {
                 probability_ppb: ppb,
+                max_run: (count % 2 == 0).then_some(count),
+                ..corrupt::Config::default()
             }),
             8 => ImpairmentConfig::from(ack_thinning::Config {
                 every: 1 + count,

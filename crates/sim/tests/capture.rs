@@ -576,6 +576,7 @@ fn packets_behind_a_link_are_recorded_as_they_leave_it_and_again_when_lost() {
             }),
             ImpairmentConfig::from(corrupt::Config {
                 probability_ppb: 20_000_000,
+                ..corrupt::Config::default()
             }),
             ImpairmentConfig::from(jitter::Config {
                 normal_ns: Some(5 * NS_PER_MS),

@@ -209,6 +209,7 @@ fn impairment() -> impl Strategy<Value = ImpairmentConfig> {
                 }),
                 2 => ImpairmentConfig::from(corrupt::Config {
                     probability_ppb: ppb,
+                    ..corrupt::Config::default()
                 }),
                 3 => ImpairmentConfig::from(reorder::Config {
                     probability_ppb: 10 * ppb,

@@ -256,6 +256,8 @@ class ElementChoice(ABC):
             if isinstance(value, Buffer):
                 value = amount(value) if amount else None
             if value is None:
+                if name in self.params and parameter.default is not None:
+                    resolved[parameter.field] = None  # off, unlike when it is not set
                 continue
             if isinstance(value, LinkShare):
                 value = value.of(link_rate)

@@ -1,4 +1,4 @@
-//! Packets of one flow that are lost, by their numbers.
+//! Packets of one flow, or of all, that are lost, by their numbers.
 
 use crate::declaration::settings;
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
@@ -9,8 +9,8 @@ settings! {
     pub struct Config {
         /// Numbers of the packets, from 1 on: `3;4;20`. Retransmissions count as packets.
         packets: Vec<u64> = Vec::new(), in 1..=u64::MAX;
-        /// Number of the flow, or of an application's connection.
-        flow: u64 = 0, in 0..=4_294_967_294;
+        /// Number of the flow, or of an application's connection; off: the packets of all are counted together.
+        flow: Option<u64> = Some(0), in 0..=4_294_967_294;
         /// Whether only packets with data are counted, and not ACKs, SYNs and the like.
         only_data: bool = true;
         /// Before the queue, where a lost packet takes no time of the link, or behind the link.
@@ -37,7 +37,7 @@ impl ImpairmentSettings for Config {
         packets.sort_unstable_by(|a, b| b.cmp(a));
         Listed {
             packets,
-            flow: self.flow as u32,
+            flow: self.flow.map(|flow| flow as u32),
             only_data: self.only_data,
             count: 0,
         }
@@ -49,16 +49,18 @@ impl ImpairmentSettings for Config {
 pub struct Listed {
     /// Those to come, the next one last.
     packets: Vec<u64>,
-    flow: u32,
+    /// `None`: any.
+    flow: Option<u32>,
     only_data: bool,
-    /// Packets of the flow so far.
+    /// Packets of the flow, or of all, so far.
     count: u64,
 }
 
 impl Impair for Listed {
     #[inline]
     fn fate<H: Header>(&mut self, _now_ns: u64, packet: &mut Packet<H>) -> Fate {
-        if packet.flow != self.flow || self.only_data && !packet.header.is_data() {
+        let is_of_another = self.flow.is_some_and(|flow| packet.flow != flow);
+        if is_of_another || self.only_data && !packet.header.is_data() {
             return Fate::Passes;
         }
         self.count += 1;
@@ -80,7 +82,7 @@ mod tests {
     fn the_listed_packets_of_the_flow_are_lost_in_whatever_order_they_are_listed() {
         let config = Config {
             packets: vec![7, 2, 3, 7],
-            flow: 1,
+            flow: Some(1),
             ..Config::default()
         };
         let mut element = config.build(1, 0);
@@ -92,6 +94,13 @@ mod tests {
             }
         }
         assert_eq!(lost, [2, 3, 7]);
+        let config = Config {
+            flow: None,
+            ..config
+        };
+        let mut element = config.build(1, 0);
+        let lost = (1..=10).filter(|&flow| element.fate(0, &mut sample_packet(flow)) == Fate::Lost);
+        assert_eq!(lost.collect::<Vec<_>>(), [2, 3, 7], "of any flow");
         assert!(Config::default().check_together().is_err());
     }
 }

@@ -21,6 +21,8 @@ settings! {
         on_ns: Option<u64> = None, in LEAST_NS..=MOST_NS;
         /// When the first outage begins, from the start of the run.
         at_ns: u64 = 0, in 0..=MOST_NS;
+        /// How many outages there are where `on` is set; off: they do not end.
+        times: Option<u64> = None, in 1..=1_000_000_000_000;
         /// Whether times on and off are drawn from exponential distributions.
         exponential: bool = false;
         /// Before the queue, where a lost packet takes no time of the link, or behind the link.
@@ -41,6 +43,7 @@ impl ImpairmentSettings for Config {
             on_ns: self.on_ns,
             is_drawn: self.exponential,
             is_off: false,
+            left: self.times.unwrap_or(u64::MAX),
             next_ns: start_ns.saturating_add(self.at_ns),
             random: Random::new(seed),
         }
@@ -54,6 +57,8 @@ pub struct Outage {
     on_ns: Option<u64>,
     is_drawn: bool,
     is_off: bool,
+    /// Outages to come.
+    left: u64,
     /// When the next turn is; `u64::MAX`: never.
     next_ns: u64,
     random: Random,
@@ -77,13 +82,22 @@ impl Outage {
     fn skip(&mut self, now_ns: u64) {
         if let (false, Some(on_ns)) = (self.is_drawn, self.on_ns) {
             let cycle_ns = self.off_ns + on_ns;
-            self.next_ns += (now_ns - self.next_ns) / cycle_ns * cycle_ns;
+            // With outages that end, no more than those: the last turn is never left out.
+            let cycles = ((now_ns - self.next_ns) / cycle_ns).min(self.left.saturating_sub(1));
+            self.left -= cycles;
+            self.next_ns += cycles * cycle_ns;
         }
     }
 
     #[cold]
     fn turn(&mut self) {
         self.is_off = !self.is_off;
+        if self.is_off {
+            self.left = self.left.saturating_sub(1);
+        } else if self.left == 0 {
+            self.next_ns = u64::MAX;
+            return;
+        }
         let mean_ns = if self.is_off {
             Some(self.off_ns)
         } else {
@@ -145,6 +159,25 @@ mod tests {
             ..Config::default()
         };
         assert_eq!(lost_ms(&config, 0, 12), [0, 1, 5, 6, 10, 11]);
+    }
+
+    #[test]
+    fn as_many_outages_as_are_asked_for() {
+        let config = |times, at_ms| Config {
+            off_ns: 2 * MS,
+            on_ns: Some(3 * MS),
+            at_ns: at_ms * MS,
+            times: Some(times),
+            ..Config::default()
+        };
+        assert_eq!(lost_ms(&config(1, 4), 0, 100), [4, 5]);
+        assert_eq!(lost_ms(&config(3, 0), 7 * MS, 100), [0, 1, 5, 6, 10, 11]);
+        // Looked at late, in the second outage, or after all of them.
+        let mut element = config(2, 4).build(1, 0);
+        assert!(element.loses(10 * MS));
+        assert!(!element.loses(11 * MS) && !element.loses(14 * MS));
+        let mut element = config(2, 4).build(1, 0);
+        assert!(!element.loses(1000 * MS) && !element.loses(1004 * MS));
     }
 
     #[test]

@@ -10,6 +10,8 @@ settings! {
     pub struct Config {
         /// Probability that a packet is lost.
         loss_ppb: u64 = 0, in 1..=999_999_999;
+        /// Most packets that are lost in a row: the one after them passes without a draw. Off: any number.
+        max_run: Option<u64> = None, in 1..=4_294_967_295;
         /// Before the queue, where a lost packet takes no time of the link, or behind the link.
         place: Side = Side::before;
     }
@@ -23,7 +25,7 @@ impl ImpairmentSettings for Config {
     }
 
     fn build(&self, seed: u64, _start_ns: u64) -> RandomLoss {
-        RandomLoss::new(self.loss_ppb as u32, seed)
+        RandomLoss::new(self.loss_ppb as u32, seed).with_max_run(self.max_run)
     }
 }
 
@@ -42,6 +44,10 @@ impl Impair for RandomLoss {
 #[derive(Clone, Debug)]
 pub struct RandomLoss {
     loss_ppb: u64,
+    /// Most losses in a row.
+    max_run: u64,
+    /// Losses up to now, in a row.
+    run: u64,
     random: Random,
 }
 
@@ -50,7 +56,18 @@ impl RandomLoss {
     pub fn new(loss_ppb: u32, seed: u64) -> Self {
         Self {
             loss_ppb: u64::from(loss_ppb),
+            max_run: u64::MAX,
+            run: 0,
             random: Random::new(seed),
+        }
+    }
+
+    /// Loses at most so many in a row; `None`: any number.
+    #[must_use]
+    pub(crate) fn with_max_run(self, max_run: Option<u64>) -> Self {
+        Self {
+            max_run: max_run.unwrap_or(u64::MAX),
+            ..self
         }
     }
 
@@ -62,13 +79,16 @@ impl RandomLoss {
     /// Whether the next packet is lost.
     #[inline]
     pub fn loses(&mut self) -> bool {
-        self.random.happens(self.loss_ppb)
+        let is_lost = self.run < self.max_run && self.random.happens(self.loss_ppb);
+        self.run = if is_lost { self.run + 1 } else { 0 };
+        is_lost
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::impair::runs::runs_of_losses;
 
     fn lost_of(packets: u32, loss_ppb: u32, seed: u64) -> usize {
         let mut loss = RandomLoss::new(loss_ppb, seed);
@@ -84,6 +104,21 @@ mod tests {
             let lost = lost_of(100_000, 10_000_000, seed);
             assert!((874..=1126).contains(&lost), "{lost}");
         }
+    }
+
+    #[test]
+    fn no_more_than_the_longest_run_are_lost_in_a_row() {
+        let config = Config {
+            loss_ppb: 900_000_000,
+            max_run: Some(3),
+            ..Config::default()
+        };
+        let mut loss = config.build(1, 0);
+        let runs = runs_of_losses((0..10_000).map(|_| loss.loses()));
+        assert_eq!(runs.iter().max(), Some(&3));
+        // A run goes on with 0.9, up to 3: two thirds and more are as long as they may be.
+        let longest = runs.iter().filter(|&&run| run == 3).count();
+        assert!(longest * 4 > runs.len() * 3, "{longest} of {}", runs.len());
     }
 
     #[test]
