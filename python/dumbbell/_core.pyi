@@ -302,6 +302,13 @@ class Emulation:
     ) -> Emulation:
         """Make the hosts, measure the idle path, start the relay and all flows of ours."""
 
+    @staticmethod
+    def between(scenario_json: str, between_json: str) -> Emulation:
+        """Start a network with the first group's hosts behind interfaces of this machine."""
+
+    def rebound(self) -> str:
+        """Return what the NAT has replaced since this was last asked, as JSON."""
+
     def spawn(
         self,
         group: int,

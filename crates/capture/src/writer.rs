@@ -133,6 +133,25 @@ impl CaptureWriter<BufWriter<File>> {
             .and_then(|output| Self::new(output, groups, links, description, config))
             .map_err(|source| config.unwritable(source))
     }
+
+    /// Creates the file of `config`, with one interface of this name, which is the sender of group 0.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn create_for_interface(config: &CaptureConfig, name: &str) -> Result<Self, WriteError> {
+        let begun = || {
+            let mut output = BufWriter::with_capacity(BUFFER_BYTES, File::create(&config.path)?);
+            write_section_header(&mut output, name)?;
+            write_interface(&mut output, name, config.declared_snap_bytes())?;
+            Ok(Self {
+                output,
+                groups: 1,
+                points: config.points(),
+            })
+        };
+        begun().map_err(|source| config.unwritable(source))
+    }
 }
 
 impl<W: Write> CaptureWriter<W> {
@@ -209,6 +228,11 @@ impl<W: Write> CaptureWriter<W> {
             write_end_of_options(&mut self.output)?;
         }
         self.output.write_all(&(block_bytes as u32).to_le_bytes())
+    }
+
+    /// Writes what is buffered.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
     }
 
     /// Ends the capture: flushes and returns the output.

@@ -59,6 +59,17 @@ pub(crate) struct Calibration {
     pub(crate) link_rate_bps: f64,
 }
 
+impl Calibration {
+    /// Of hosts that are not ours to measure from: what was asked for.
+    pub(crate) fn not_made(scenario: &Scenario) -> Self {
+        let groups = scenario.groups.iter();
+        Self {
+            base_rtt_us: groups.map(|group| group.base_rtt_ns as f64 / 1e3).collect(),
+            link_rate_bps: narrowest(scenario).link_rate_bps as f64,
+        }
+    }
+}
+
 /// Measures the path that a relay runs between the hosts; nothing else must cross it meanwhile.
 pub(crate) fn calibrate(
     hosts: &Hosts,

@@ -2,18 +2,22 @@
 
 use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dumbbell_capture::CaptureConfig;
 use dumbbell_results::{Output, ProgramSummary};
 use dumbbell_scenario::{Change, Control, Port, Scenario};
 
+use crate::between::{Between, Rebound};
 use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KernelCc};
 use crate::calibration::{Calibration, calibrate};
 use crate::capture::Capture;
 use crate::error::Error;
+use crate::hosts::forwarding::NoForwarding;
 use crate::hosts::host::Hosts;
+use crate::hosts::interface::Interface;
+use crate::interface_capture::InterfaceCapture;
 use crate::machine::clock::monotonic_ns;
 use crate::machine::cpu::{MachineCpu, process_cpu_ns};
 use crate::machine::file_limit::{raise_file_limit, raise_file_limit_to_the_hard_one};
@@ -21,7 +25,7 @@ use crate::machine::readiness::sleep_until;
 use crate::measured::Measured;
 use crate::programs::{Command, Process, Programs, Side, Spawner, Standard};
 use crate::receive_window::with_reachable_windows;
-use crate::relay::{Relay, RelayReport, parts};
+use crate::relay::{Rebinding, Relay, RelayReport, parts};
 use crate::run::check;
 use crate::run_end::RunEnd;
 use crate::sampling::flow_report::{Crossed, FlowReport};
@@ -48,6 +52,14 @@ pub(crate) struct Prepared {
     ccs: Arc<Vec<KernelCc>>,
     calibration: Calibration,
     programs: Programs,
+    outside: Option<Outside>,
+}
+
+/// What is of interfaces of this machine, where the first group's hosts are behind them.
+struct Outside {
+    nat: Option<Arc<Mutex<Rebinding>>>,
+    captures: Vec<InterfaceCapture>,
+    _no_forwarding: NoForwarding,
 }
 
 /// A running network. Dropped, everything ends: programs, flows, hosts.
@@ -60,6 +72,7 @@ pub struct Emulation {
     traffic: RunningTraffic,
     relay: Relay,
     capture: Option<Capture>,
+    outside: Option<Outside>,
     hosts: Arc<Hosts>,
     epoch_ns: u64,
     end: RunEnd,
@@ -91,7 +104,59 @@ impl Prepared {
             raise_file_limit_to_the_hard_one();
         }
         let ccs = Arc::new(KernelCc::of_groups(&scenario)?);
-        let mut hosts = Hosts::new(&scenario)?;
+        let hosts = Hosts::new(&scenario)?;
+        Self::with_hosts(scenario, ccs, hosts, control, spawner)
+    }
+
+    /// As [`Prepared::new`], with the first group's hosts behind interfaces of this machine, whose path is not measured.
+    fn between(scenario: &Scenario, control: &Control, between: &Between) -> Result<Self, Error> {
+        let names = [between.client.as_str(), between.server.as_str()];
+        let [client, server] = Interface::pair(names)?;
+        let mut scenario = scenario.clone();
+        let program = scenario
+            .groups
+            .first_mut()
+            .and_then(|group| group.program.as_mut());
+        let Some(program) = program else {
+            return Err(Error::Refused(
+                "the first group is of our own flows; machines behind interfaces need a group with a `client`".to_owned(),
+            ));
+        };
+        program.mtu_bytes = client
+            .mtu_bytes
+            .max(server.mtu_bytes)
+            .max(program.mtu_bytes);
+        check(&scenario)?;
+        let scenario = Arc::new(with_reachable_windows(&scenario.with_drawn_rtts()));
+        let nat = between.rebind.map(|when| {
+            let nat = Rebinding::new(when, scenario.seed, client.own_addresses());
+            Arc::new(Mutex::new(nat))
+        });
+        let outside = Outside {
+            nat,
+            _no_forwarding: NoForwarding::from(names)?,
+            captures: match &between.captures {
+                Some(paths) => (names.iter().zip(paths))
+                    .map(|(name, path)| InterfaceCapture::start(name, path))
+                    .collect::<Result<_, _>>()?,
+                None => Vec::new(),
+            },
+        };
+        let ccs = Arc::new(KernelCc::of_groups(&scenario)?);
+        let hosts = Hosts::between(&scenario, server, client)?;
+        Ok(Self {
+            outside: Some(outside),
+            ..Self::with_hosts(scenario, ccs, hosts, control, None)?
+        })
+    }
+
+    fn with_hosts(
+        scenario: Arc<Scenario>,
+        ccs: Arc<Vec<KernelCc>>,
+        mut hosts: Hosts,
+        control: &Control,
+        spawner: Option<Spawner>,
+    ) -> Result<Self, Error> {
         for (number, (group, cc)) in scenario.groups.iter().zip(ccs.iter()).enumerate() {
             if cc.sends_ect1() {
                 hosts.identify_as_l4s(number)?;
@@ -101,8 +166,12 @@ impl Prepared {
             }
         }
         let hosts = Arc::new(hosts);
-        let calibration = calibrate_idle(&hosts, &scenario, control)?;
+        let calibration = match hosts.are_ours() {
+            true => calibrate_idle(&hosts, &scenario, control)?,
+            false => Calibration::not_made(&scenario),
+        };
         Ok(Self {
+            outside: None,
             programs: Programs::new(spawner, &hosts),
             scenario,
             hosts,
@@ -125,6 +194,7 @@ impl Prepared {
             ccs,
             calibration,
             programs,
+            outside,
         } = self;
         let kernel_names: Vec<String> = ccs.iter().map(|cc| cc.kernel_name().to_owned()).collect();
         let mut traffic = Traffic::prepare(&hosts, &scenario, &kernel_names)?;
@@ -139,7 +209,9 @@ impl Prepared {
             .unzip();
         let epoch_ns = monotonic_ns() + LEAD_NS;
         let end = RunEnd::at(epoch_ns + scenario.duration_ns);
-        let relay = Relay::start(&hosts, &scenario, epoch_ns, &end, taps.unwrap_or_default())?;
+        let nat = outside.as_ref().and_then(|outside| outside.nat.as_ref());
+        let taps = taps.unwrap_or_default();
+        let relay = Relay::start_behind(&hosts, &scenario, epoch_ns, &end, taps, nat)?;
         let before = Before {
             machine: MachineCpu::read()?,
             process_ns: process_cpu_ns(),
@@ -157,6 +229,7 @@ impl Prepared {
             traffic,
             relay,
             capture,
+            outside,
             hosts,
             epoch_ns,
             end,
@@ -181,6 +254,34 @@ impl Emulation {
     ) -> Result<Self, Error> {
         let spawner = Spawner::start()?;
         Prepared::new(scenario, control, Some(spawner))?.begin(capture)
+    }
+
+    /// Starts a network with the first group's hosts behind interfaces of this machine, and those of other groups made as
+    /// usual.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Emulation::start`]; there is no such interface, or no privilege for it.
+    pub fn between(
+        scenario: &Scenario,
+        control: &Control,
+        between: &Between,
+    ) -> Result<Self, Error> {
+        Prepared::between(scenario, control, between)?.begin(None)
+    }
+
+    /// Bindings of the NAT that were replaced since this was last asked, and how many datagrams were sent to what was no
+    /// binding.
+    pub fn take_rebound(&self) -> (Vec<Rebound>, u64) {
+        let nat = self
+            .outside
+            .as_ref()
+            .and_then(|outside| outside.nat.as_ref());
+        let Some(nat) = nat else {
+            return (Vec::new(), 0);
+        };
+        let mut nat = nat.lock().unwrap_or_else(PoisonError::into_inner);
+        (nat.take_rebound(), nat.unbound_pkts())
     }
 
     /// Starts a program in a group's host, with these standard input, output and errors.
@@ -309,6 +410,13 @@ impl Emulation {
         self.programs.end()?;
         let programs = self.programs.summaries(self.epoch_ns);
         let relay = self.relay.stop()?;
+        for capture in self
+            .outside
+            .into_iter()
+            .flat_map(|outside| outside.captures)
+        {
+            capture.finish()?;
+        }
         // What was changed is what the links could carry.
         let mut scenario = self.scenario.with_changes(&relay.changes);
         scenario.duration_ns = (self.end.ns().saturating_sub(self.epoch_ns)).max(1);

@@ -11,15 +11,17 @@
 //! | `machine` | clocks, CPU time, priorities, limits, readiness of files |
 //! | `run_end` | when measuring ends |
 //! | `packet` | packets as bytes: headers, offloaded packets of TUN devices, frames |
-//! | `hosts` | network namespaces with a TUN device each |
+//! | `hosts` | network namespaces with a TUN device each, and interfaces of this machine |
 //! | `programs` | programs of the user in them |
 //! | `sockets` | the flows' sockets, and the threads that send and receive |
 //! | `bpf` | congestion controls in the running kernel, and their state |
 //! | `applications` | flows that open connections as they go along, and the thread that runs them |
 //! | `sampling` | samples of the sockets and of that state |
+//! | `interface_capture` | what passes interfaces of this machine, written to files |
 //! | `capture` | what passes the relay, written to a file |
 //! | `relay` | the path between the hosts |
 //! | `traffic` | all flows of a run: sockets, threads, samples |
+//! | `between` | interfaces of this machine as the ends of the path |
 //! | `calibration` | how the idle path differs from what was asked for |
 //! | `receive_window` | receive windows as the kernel's sockets can have them |
 //! | `measured`, `summarize` | a run's measurements and its result |
@@ -28,6 +30,7 @@
 //! | `facts` | what this machine has of what a run needs |
 
 mod applications;
+mod between;
 mod bpf;
 mod calibration;
 mod capture;
@@ -35,6 +38,7 @@ mod emulation;
 mod error;
 mod facts;
 mod hosts;
+mod interface_capture;
 mod machine;
 mod measured;
 mod packet;
@@ -53,6 +57,7 @@ mod summarize;
 mod testbed;
 mod traffic;
 
+pub use between::{Between, Rebind, Rebound};
 pub use emulation::Emulation;
 pub use error::Error;
 pub use facts::{Fact, Need, Status, machine};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dumbbell_capture::CaptureConfig;
-use dumbbell_emu::{Command, Exit, Process, Side};
+use dumbbell_emu::{Between, Command, Exit, Process, Side};
 use dumbbell_scenario::{Change, Port, Scenario};
 use pyo3::prelude::*;
 
@@ -53,6 +53,31 @@ impl Emulation {
             inner: Mutex::new(Some(started.map_err(to_python)?)),
             control,
         })
+    }
+
+    /// As the constructor, with the first group's hosts behind interfaces of this machine.
+    #[staticmethod]
+    fn between(py: Python<'_>, scenario_json: &str, between_json: &str) -> PyResult<Self> {
+        let scenario: Scenario = serde_json::from_str(scenario_json)
+            .map_err(|error| EngineError::new_err(format!("scenario: {error}")))?;
+        let between: Between = serde_json::from_str(between_json)
+            .map_err(|error| EngineError::new_err(format!("interfaces: {error}")))?;
+        let control = Arc::default();
+        let started = py.detach(|| dumbbell_emu::Emulation::between(&scenario, &control, &between));
+        Ok(Self {
+            inner: Mutex::new(Some(started.map_err(to_python)?)),
+            control,
+        })
+    }
+
+    /// What the NAT has replaced since this was last asked, as JSON: a list `rebound`, and `unbound_pkts`.
+    fn rebound(&self) -> PyResult<String> {
+        let inner = self.lock();
+        let (rebound, unbound_pkts) = inner.as_ref().ok_or_else(stopped)?.take_rebound();
+        let rebound = to_json(&rebound)?;
+        Ok(format!(
+            r#"{{"rebound": {rebound}, "unbound_pkts": {unbound_pkts}}}"#
+        ))
     }
 
     /// Start a program in the `client` or `server` host of a group, with these descriptors as its standard input, output

@@ -41,6 +41,7 @@ COMMANDS = {
     "run": "Run congestion controls against each other, or a scenario file.",
     "emulate": "Run any program over an emulated path, with a verdict on whether to believe it.",
     "enter": "Run a program in a host of a running `dumbbell emulate`; without a command, a shell.",
+    "interop-sim": "Be the network simulator of the QUIC interop runner, between two interfaces.",
     "set": "Change the path of a running `dumbbell emulate`.",
     "sweep": "Run every combination of the axes' values, repeated, and summarise each metric.",
     "plot": "Draw a sweep's metrics over an axis, or a run over time, sized for print.",

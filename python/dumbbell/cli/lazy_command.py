@@ -41,15 +41,15 @@ class LazyCommand(TyperCommand):
     Parameters
     ----------
     name
-        Of the command; its module is `dumbbell.cli.<name>`, with `<name>_command` and `EXAMPLES`,
-        or `<name>_app` where it has commands of its own.
+        Of the command; its module is `dumbbell.cli.<name>` (`_` for `-`), with `<name>_command`
+        and `EXAMPLES`, or `<name>_app` where it has commands of its own.
     help_line
         The first line of its help.
     """
 
     def __init__(self, name: str, help_line: str) -> None:
         super().__init__(name, help=help_line)
-        self.place = name
+        self.place = name.replace("-", "_")
 
     def load(self) -> Any:
         """Return the command itself."""
@@ -58,7 +58,7 @@ class LazyCommand(TyperCommand):
         app = getattr(module, f"{self.place}_app", None)
         if app is None:
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-            command = app.command(self.place, epilog=examples(*getattr(module, "EXAMPLES", ())))
+            command = app.command(self.name, epilog=examples(*getattr(module, "EXAMPLES", ())))
             command(getattr(module, f"{self.place}_command"))
         return with_plain_help(get_command(app))
 

@@ -32,9 +32,11 @@ def link_line(link: LinkCounts) -> str:
     offered = link["offered_pkts"]
     share = f" ({percent(link['dropped_pkts'], offered)} %)" if offered else ""
     marks = f", marked {marked:,}" if marked else ""
+    lost = link.get("lost_behind_pkts")
+    behind = f", lost {lost:,} behind the link" if lost else ""
     return (
         f"{way}  {Rate(link['link_rate_bps']).in_words}, {100 * link['utilization']:.1f} % used; "
         f"queueing delay mean {link['queue_delay_mean_us'] / 1e3:.1f} ms, p95 "
         f"{link['queue_delay_p95_us'] / 1e3:.1f} ms; dropped {link['dropped_pkts']:,} of "
-        f"{offered:,} packets{share}{marks}"
+        f"{offered:,} packets{share}{marks}{behind}"
     )

@@ -10,8 +10,10 @@ use dumbbell_scenario::address_plan::{host_addresses, host_addresses6};
 use dumbbell_scenario::{Group, GroupEcn, Scenario, Way};
 
 use crate::error::Error;
+use crate::hosts::device::Device;
+use crate::hosts::interface::Interface;
 use crate::hosts::namespace::Namespace;
-use crate::hosts::netlink::{Device, Netlink};
+use crate::hosts::netlink::{DeviceSettings, Netlink};
 use crate::hosts::tun::{DEVICE, Offload, Tun};
 use crate::packet::super_packet::Taken;
 
@@ -44,7 +46,7 @@ const BUFFER_BYTES_PER_PAYLOAD_BYTE: u64 = 4;
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) namespace: Namespace,
-    pub(crate) tun: Tun,
+    pub(crate) device: Device,
     pub(crate) address: Ipv4Addr,
     /// Of a host of programs, where the kernel has IPv6.
     pub(crate) address6: Option<Ipv6Addr>,
@@ -74,16 +76,41 @@ enum Role {
 impl Hosts {
     /// Makes the hosts that `scenario` needs; they vanish when this is dropped.
     pub(crate) fn new(scenario: &Scenario) -> Result<Self, Error> {
-        let all = |role| {
-            (0..)
-                .zip(&scenario.groups)
-                .map(|(index, group)| Host::new(role, index, group))
-                .collect::<Result<Vec<_>, _>>()
+        Self::with_first(scenario, Vec::new(), Vec::new())
+    }
+
+    /// As [`Hosts::new`], except that those of the first group are machines behind these interfaces.
+    pub(crate) fn between(
+        scenario: &Scenario,
+        server: Interface,
+        client: Interface,
+    ) -> Result<Self, Error> {
+        let (sender, receiver) = (Host::behind(server)?, Host::behind(client)?);
+        Self::with_first(scenario, vec![sender], vec![receiver])
+    }
+
+    fn with_first(
+        scenario: &Scenario,
+        senders: Vec<Host>,
+        receivers: Vec<Host>,
+    ) -> Result<Self, Error> {
+        let all = |role, mut hosts: Vec<Host>| {
+            for (index, group) in (0..).zip(&scenario.groups).skip(hosts.len()) {
+                hosts.push(Host::new(role, index, group)?);
+            }
+            Ok::<_, Error>(hosts)
         };
         Ok(Self {
-            senders: all(Role::Sender)?,
-            receivers: all(Role::Receiver)?,
+            senders: all(Role::Sender, senders)?,
+            receivers: all(Role::Receiver, receivers)?,
         })
+    }
+
+    /// Whether all are ours, and not machines behind interfaces.
+    pub(crate) fn are_ours(&self) -> bool {
+        let all = self.senders.iter().chain(&self.receivers);
+        all.into_iter()
+            .all(|host| matches!(host.device, Device::Tun(_)))
     }
 
     /// Lets the packets of both hosts of `group` enter the path as L4S's, and its sender's leave one by one where a
@@ -177,7 +204,7 @@ impl Host {
         })??;
         Ok(Self {
             namespace,
-            tun,
+            device: Device::Tun(tun),
             address: addresses.v4.0,
             address6: addresses.v6.map(|(own, _)| own),
             runs_programs,
@@ -185,12 +212,27 @@ impl Host {
         })
     }
 
-    /// What it takes from the path.
-    pub(crate) fn taken(&self) -> Taken {
-        Taken {
-            address: self.address,
-            address6: self.address6,
-            any_protocol: self.runs_programs,
+    /// What is behind an interface of this machine.
+    fn behind(interface: Interface) -> Result<Self, Error> {
+        Ok(Self {
+            namespace: Namespace::current()?,
+            address: interface.address(),
+            address6: None,
+            device: Device::Interface(Box::new(interface)),
+            runs_programs: true,
+            is_l4s: false,
+        })
+    }
+
+    /// What it takes from the path; `None`: anything, for what is not for the path is not read.
+    pub(crate) fn taken(&self) -> Option<Taken> {
+        match self.device {
+            Device::Tun(_) => Some(Taken {
+                address: self.address,
+                address6: self.address6,
+                any_protocol: self.runs_programs,
+            }),
+            Device::Interface(_) => None,
         }
     }
 
@@ -203,6 +245,9 @@ impl Host {
     /// Number of packets that the device dropped: not read in time, or not accepted by the host.
     fn dropped_pkts(&self) -> Result<u64, Error> {
         const STATISTICS: &str = "/proc/thread-self/net/dev";
+        if let Device::Interface(interface) = &self.device {
+            return interface.dropped_pkts();
+        }
         let read = self.namespace.within(|| fs::read_to_string(STATISTICS))?;
         read.and_then(|table| {
             drops(&table)
@@ -251,7 +296,7 @@ fn set_devices(role: Role, addresses: Addresses, group: &Group) -> io::Result<()
     let netlink = Netlink::open()?;
     netlink.set_up(netlink.index_of("lo")?)?;
     let index = netlink.index_of(DEVICE)?;
-    let device = Device {
+    let device = DeviceSettings {
         mtu_bytes: mtu_bytes(group),
         txqueuelen_pkts: TXQUEUELEN_PKTS,
         gso_max_segs: (!group.tso).then_some(1),

@@ -1,4 +1,4 @@
-//! An anonymous network namespace: no name, no mount; it exists as long as its descriptor.
+//! Network namespaces: mostly anonymous ones, with no name, no mount; it exists as long as its descriptor.
 
 use std::fs::File;
 use std::io;
@@ -26,6 +26,15 @@ impl Namespace {
         })
         .map(|descriptor| Self { descriptor })
         .map_err(cannot_create)
+    }
+
+    /// The calling thread's.
+    pub(crate) fn current() -> Result<Self, Error> {
+        File::open("/proc/thread-self/ns/net")
+            .map(|file| Self {
+                descriptor: OwnedFd::from(file),
+            })
+            .map_err(cannot_enter)
     }
 
     /// Moves the calling thread into the namespace, for good.

@@ -4,20 +4,24 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
     NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::neighbour::{
+    NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
+};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
+use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
 /// Settings of a device.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Device {
+pub(crate) struct DeviceSettings {
     pub(crate) mtu_bytes: u32,
     /// Packets that may wait to be read.
     pub(crate) txqueuelen_pkts: u32,
@@ -26,6 +30,7 @@ pub(crate) struct Device {
 }
 
 /// A connection to rtnetlink in the network namespace of the thread that opened it.
+#[derive(Debug)]
 pub(crate) struct Netlink {
     socket: Socket,
 }
@@ -50,7 +55,7 @@ impl Netlink {
     }
 
     /// Sets a device that is still down.
-    pub(crate) fn set_device(&self, index: u32, device: Device) -> io::Result<()> {
+    pub(crate) fn set_device(&self, index: u32, device: DeviceSettings) -> io::Result<()> {
         let mut attributes = vec![
             LinkAttribute::Mtu(device.mtu_bytes),
             LinkAttribute::TxQueueLen(device.txqueuelen_pkts),
@@ -136,6 +141,100 @@ impl Netlink {
         )
     }
 
+    /// Addresses of a device, and the lengths of their networks' prefixes.
+    pub(crate) fn addresses_of(&self, index: u32) -> io::Result<Vec<(IpAddr, u8)>> {
+        let mut found = Vec::new();
+        self.send(
+            RouteNetlinkMessage::GetAddress(AddressMessage::default()),
+            NLM_F_DUMP,
+        )?;
+        loop {
+            let (datagram, _) = self.socket.recv_from_full()?;
+            let mut rest = &datagram[..];
+            while !rest.is_empty() {
+                let answer = parsed(rest)?;
+                let bytes = (answer.header.length as usize).next_multiple_of(4);
+                rest = rest.get(bytes..).unwrap_or(&[]);
+                match answer.payload {
+                    NetlinkPayload::Done(_) => return Ok(found),
+                    NetlinkPayload::Error(error) if error.code.is_some() => {
+                        return Err(error.to_io());
+                    }
+                    NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewAddress(message))
+                        if message.header.index == index =>
+                    {
+                        let own = message
+                            .attributes
+                            .iter()
+                            .find_map(|attribute| match attribute {
+                                AddressAttribute::Local(address) => Some(*address),
+                                _ => None,
+                            });
+                        let any = message
+                            .attributes
+                            .iter()
+                            .find_map(|attribute| match attribute {
+                                AddressAttribute::Address(address) => Some(*address),
+                                _ => None,
+                            });
+                        // IPv6 has no local address unless there is a peer's.
+                        found.extend(own.or(any).map(|own| (own, message.header.prefix_len)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// The link-layer address that the kernel knows of a neighbour.
+    pub(crate) fn neighbour(&self, index: u32, address: IpAddr) -> io::Result<Option<[u8; 6]>> {
+        let message = neighbour_message(index, address, NeighbourFlags::empty());
+        self.send(RouteNetlinkMessage::GetNeighbour(message), 0)?;
+        let (answer, _) = self.socket.recv_from_full()?;
+        let NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewNeighbour(found)) =
+            parsed(&answer)?.payload
+        else {
+            return Ok(None); // it has never been asked for
+        };
+        let is_known = !matches!(
+            found.header.state,
+            NeighbourState::None | NeighbourState::Incomplete | NeighbourState::Failed
+        );
+        let link_layer = found
+            .attributes
+            .iter()
+            .find_map(|attribute| match attribute {
+                NeighbourAttribute::LinkLayerAddress(bytes) => <[u8; 6]>::try_from(&bytes[..]).ok(),
+                _ => None,
+            });
+        Ok(link_layer.filter(|_| is_known))
+    }
+
+    /// Lets the kernel ask for a neighbour's link-layer address, by ARP or neighbour discovery.
+    pub(crate) fn ask_for_neighbour(&self, index: u32, address: IpAddr) -> io::Result<()> {
+        let message = neighbour_message(index, address, NeighbourFlags::Use);
+        self.request(RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE)
+    }
+
+    /// Keeps the kernel from forwarding what comes in by the device called `name`; what is for this machine itself still
+    /// arrives, by the rule before this one.
+    pub(crate) fn stop_forwarding(&self, name: &str, family: AddressFamily) -> io::Result<()> {
+        let message = no_forwarding(name, family);
+        match self.request(
+            RouteNetlinkMessage::NewRule(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        ) {
+            // One that was killed has left it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Undoes [`Netlink::stop_forwarding`].
+    pub(crate) fn allow_forwarding(&self, name: &str, family: AddressFamily) -> io::Result<()> {
+        self.request(RouteNetlinkMessage::DelRule(no_forwarding(name, family)), 0)
+    }
+
     fn change_link(
         &self,
         index: u32,
@@ -151,20 +250,51 @@ impl Netlink {
     }
 
     fn request(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        let mut request = NetlinkMessage::from(message);
-        request.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
-        request.finalize();
-        let mut bytes = vec![0; request.buffer_len()];
-        request.serialize(&mut bytes);
-        self.socket.send(&bytes, 0)?;
+        self.send(message, NLM_F_ACK | flags)?;
         let (answer, _) = self.socket.recv_from_full()?;
-        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
-            .map_err(|error| io::Error::other(error.to_string()))?;
-        match answer.payload {
+        match parsed(&answer)?.payload {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
             _ => Ok(()),
         }
     }
+
+    fn send(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        let mut request = NetlinkMessage::from(message);
+        request.header.flags = NLM_F_REQUEST | flags;
+        request.finalize();
+        let mut bytes = vec![0; request.buffer_len()];
+        request.serialize(&mut bytes);
+        self.socket.send(&bytes, 0).map(drop)
+    }
+}
+
+fn parsed(message: &[u8]) -> io::Result<NetlinkMessage<RouteNetlinkMessage>> {
+    NetlinkMessage::deserialize(message).map_err(|error| io::Error::other(error.to_string()))
+}
+
+fn neighbour_message(index: u32, address: IpAddr, flags: NeighbourFlags) -> NeighbourMessage {
+    let mut message = NeighbourMessage::default();
+    message.header.family = family_of(address);
+    message.header.ifindex = index;
+    message.header.flags = flags;
+    let address = match address {
+        IpAddr::V4(address) => NeighbourAddress::Inet(address),
+        IpAddr::V6(address) => NeighbourAddress::Inet6(address),
+    };
+    message.attributes = vec![NeighbourAttribute::Destination(address)];
+    message
+}
+
+/// The rule that follows the one of local addresses.
+fn no_forwarding(name: &str, family: AddressFamily) -> RuleMessage {
+    let mut message = RuleMessage::default();
+    message.header.family = family;
+    message.header.action = RuleAction::Blackhole;
+    message.attributes = vec![
+        RuleAttribute::Iifname(name.to_owned()),
+        RuleAttribute::Priority(1),
+    ];
+    message
 }
 
 fn family_of(address: IpAddr) -> AddressFamily {

@@ -1,5 +1,6 @@
 //! Packets on the path: bytes in buffers that are reused.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dumbbell_net::{ETHERNET_HEADER_BYTES, Ecn, Header, PureAck, SackOrder};
@@ -7,6 +8,7 @@ use dumbbell_scenario::Way;
 
 use crate::packet::ip::{hosts, set_ecn, traffic_class};
 use crate::packet::pure_ack::{pure_ack, sack_order};
+use crate::packet::rewrite::{End, datagram_ends, garble_datagram, set_datagram_end};
 use crate::packet::super_packet::{NEEDS_CSUM, VNET_HEADER_BYTES};
 
 /// Buffers of one size. A run starts with as many as its path may hold, so that nothing is
@@ -154,6 +156,26 @@ impl Frame {
         }
     }
 
+    /// Source and destination, if it is a whole datagram of UDP.
+    pub(crate) fn datagram_ends(&self) -> Option<(SocketAddr, SocketAddr)> {
+        datagram_ends(self.packet())
+    }
+
+    /// Writes another source or destination into a whole datagram of UDP.
+    pub(crate) fn set_datagram_end(&mut self, end: End, to: SocketAddr) {
+        let is_partial = self.needs_checksum();
+        if let Some(packet) = self.packet_mut() {
+            set_datagram_end(packet, end, to, is_partial);
+        }
+    }
+
+    /// The IP packet, to be changed.
+    fn packet_mut(&mut self) -> Option<&mut [u8]> {
+        let bytes = usize::from(self.bytes);
+        let buffer = self.buffer.as_mut()?;
+        buffer.bytes.get_mut(VNET_HEADER_BYTES..bytes)
+    }
+
     /// Turns ECT(0) into ECT(1). For TCP alone: datagrams have the codepoint that their application chose.
     pub(crate) fn identify_as_l4s(&mut self) {
         if self.ecn() == Ecn::Ect0
@@ -229,6 +251,14 @@ impl Header for Frame {
     #[inline]
     fn dscp(&self) -> Option<u8> {
         traffic_class(self.packet()).map(|class| class >> 2)
+    }
+
+    fn garble(&mut self, draw: u64) -> bool {
+        let is_partial = self.needs_checksum();
+        if let Some(packet) = self.packet_mut() {
+            garble_datagram(packet, draw, is_partial);
+        }
+        true
     }
 
     /// With the bytes, in a buffer of the same pool.

@@ -4,5 +4,6 @@ pub(crate) mod frame;
 pub(crate) mod ip;
 pub(crate) mod joining;
 mod pure_ack;
+pub(crate) mod rewrite;
 pub(crate) mod super_packet;
 pub(crate) mod wire;

@@ -22,7 +22,7 @@ pub(crate) const MAX_READ_BYTES: usize = VNET_HEADER_BYTES + IPV6_HEADER_BYTES +
 
 /// `VIRTIO_NET_HDR_F_NEEDS_CSUM`: the transport checksum is still to be filled in. On a packet that
 /// the kernel receives it means that it need not be verified.
-pub(super) const NEEDS_CSUM: u8 = 1;
+pub(crate) const NEEDS_CSUM: u8 = 1;
 
 /// `VIRTIO_NET_HDR_GSO_NONE`, `…_TCPV4`, `…_TCPV6` and `…_UDP_L4`; the top bit: CWR is set.
 const GSO_NONE: u8 = 0;
@@ -88,12 +88,15 @@ pub(crate) struct SuperPacket<'a> {
 }
 
 impl<'a> SuperPacket<'a> {
-    /// Parses `read`, a virtio-net header followed by an IP packet for a host that takes what is `taken`.
+    /// Parses `read`, a virtio-net header followed by an IP packet for a host that takes what is `taken`, or anything.
     #[inline]
-    pub(crate) fn parse(read: &'a [u8], taken: &Taken) -> Result<Self, Foreign> {
+    pub(crate) fn parse<'t>(
+        read: &'a [u8],
+        taken: impl Into<Option<&'t Taken>>,
+    ) -> Result<Self, Foreign> {
         let (vnet_header, bytes) = read.split_at_checked(VNET_HEADER_BYTES).ok_or(Foreign)?;
         let ip = Ip::parse(bytes).ok_or(Foreign)?;
-        if !taken.has(&ip, bytes) {
+        if taken.into().is_some_and(|taken| !taken.has(&ip, bytes)) {
             return Err(Foreign);
         }
         let segment = Segment::behind(&ip, bytes);

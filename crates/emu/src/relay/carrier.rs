@@ -80,7 +80,7 @@ impl Carrier {
     pub(crate) fn new(
         scenario: &Scenario,
         (plan, end): (Plan, RunEnd),
-        inlet: Inlet,
+        (inlet, outlet): (Inlet, Outlet),
         links: Vec<usize>,
         flows: Flows,
         tap: Option<Tap>,
@@ -88,7 +88,7 @@ impl Carrier {
     ) -> Self {
         let network: Network<Frame> = scenario.network(plan.epoch_ns);
         Self {
-            outlet: Outlet::new(&inlet.hosts, scenario, plan.epoch_ns),
+            outlet,
             inlet,
             plan,
             end,

@@ -56,15 +56,16 @@ impl Inlet {
     /// The devices that are read, by entrance.
     pub(crate) fn descriptors<'a>(&self, hosts: &'a Hosts) -> impl Iterator<Item = BorrowedFd<'a>> {
         let routes = self.routes.iter();
-        routes.map(|route| hosts.entrance(route.way, route.group).tun.as_fd())
+        routes.map(|route| hosts.entrance(route.way, route.group).device.as_fd())
     }
 
     /// Reads once at an entrance: how many bytes, if there was anything.
     #[inline]
     pub(crate) fn read(&mut self, entrance: usize) -> Result<Option<usize>, Error> {
         let GroupRoute { group, way } = self.routes[entrance];
-        let tun = &self.hosts.entrance(way, group).tun;
-        tun.read(&mut self.read_buffer)
+        let device = &self.hosts.entrance(way, group).device;
+        device
+            .read(&mut self.read_buffer)
             .map_err(|source| Error::System {
                 what: format!(
                     "cannot read what the {} of group {group} sends",
@@ -81,7 +82,7 @@ impl Inlet {
         let GroupRoute { group, way } = route;
         let taken = self.hosts.exit(way, group).taken();
         let from = self.hosts.entrance(way, group);
-        let packets = match SuperPacket::parse(&self.read_buffer[..bytes], &taken) {
+        let packets = match SuperPacket::parse(&self.read_buffer[..bytes], taken.as_ref()) {
             Ok(packets) => packets,
             Err(Foreign) => {
                 self.foreign_pkts += 1;

@@ -15,6 +15,7 @@ mod live;
 mod outlet;
 mod parts;
 mod program_connections;
+mod rebinding;
 mod report;
 mod rtt_probe;
 mod rtt_samples;
@@ -22,8 +23,8 @@ mod sent_data;
 mod waiting;
 mod watch;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use dumbbell_scenario::{Change, Scenario, Way};
@@ -45,9 +46,12 @@ pub(crate) use flows::{FlowOnPath, RequestsOnPath};
 use flows::{Flows, OfPrograms};
 use inlet::Inlet;
 use live::LivePath;
+use outlet::Outlet;
 use parts::Part;
 pub(crate) use parts::parts;
 use program_connections::Numbering;
+pub(crate) use rebinding::Rebinding;
+pub use rebinding::{Rebind, Rebound};
 pub(crate) use report::RelayReport;
 use rtt_samples::RttSamples;
 use sent_data::SentQueue;
@@ -124,6 +128,18 @@ impl Relay {
         end: impl Into<RunEnd>,
         taps: Vec<Tap>,
     ) -> Result<Self, Error> {
+        Self::start_behind(hosts, scenario, epoch_ns, end, taps, None)
+    }
+
+    /// As [`Relay::start`], with the first group's clients behind a NAT.
+    pub(crate) fn start_behind(
+        hosts: &Arc<Hosts>,
+        scenario: &Scenario,
+        epoch_ns: u64,
+        end: impl Into<RunEnd>,
+        taps: Vec<Tap>,
+        nat: Option<&Arc<Mutex<Rebinding>>>,
+    ) -> Result<Self, Error> {
         let end = end.into();
         let plan = Plan {
             epoch_ns,
@@ -167,7 +183,16 @@ impl Relay {
             let outside = (relay.changes.inbox(number), Arc::clone(&relay.live));
             let links = part.links;
             let times = (plan, end.clone());
-            let carrier = Carrier::new(scenario, times, inlet, links, flows, taps.next(), outside);
+            let outlet = Outlet::new(hosts, scenario, epoch_ns, nat);
+            let carrier = Carrier::new(
+                scenario,
+                times,
+                (inlet, outlet),
+                links,
+                flows,
+                taps.next(),
+                outside,
+            );
             relay.threads.push(spawn(number, carrier, &relay.stop)?);
         }
         Ok(relay)

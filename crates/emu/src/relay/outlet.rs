@@ -1,14 +1,16 @@
 //! Where packets leave a part of the network: devices of hosts, written.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dumbbell_net::Packet;
 use dumbbell_scenario::{Scenario, Way};
 
 use super::lateness::Lateness;
+use super::rebinding::Rebinding;
 use crate::capture::{Place, Tap};
 use crate::error::Error;
+use crate::hosts::device::Device;
 use crate::hosts::host::{Host, Hosts};
 use crate::machine::clock::monotonic_ns;
 use crate::packet::frame::Frame;
@@ -34,21 +36,31 @@ pub(crate) struct Outlet {
     may_join: Vec<bool>,
     /// A packet that is due, and its times.
     held: Option<(Times, Packet<Frame>)>,
-    /// Of what was due from then on, ns.
-    lateness_from_ns: u64,
+    /// The NAT before the first group's clients.
+    nat: Option<Arc<Mutex<Rebinding>>>,
+    /// The start: lateness is of what was due from then on, ns.
+    epoch_ns: u64,
     pub(crate) lateness: Lateness,
 }
 
 impl Outlet {
-    /// To `hosts`; lateness is noted of what is due from `lateness_from_ns` on.
-    pub(crate) fn new(hosts: &Arc<Hosts>, scenario: &Scenario, lateness_from_ns: u64) -> Self {
+    /// To `hosts`; lateness is noted of what is due from `epoch_ns` on.
+    pub(crate) fn new(
+        hosts: &Arc<Hosts>,
+        scenario: &Scenario,
+        epoch_ns: u64,
+        nat: Option<&Arc<Mutex<Rebinding>>>,
+    ) -> Self {
+        let receivers = hosts.receivers.iter();
+        let is_ours = receivers.map(|host| matches!(host.device, Device::Tun(_)));
         Self {
             hosts: Arc::clone(hosts),
-            may_join: (scenario.groups.iter())
-                .map(|group| group.delayed_ack)
+            may_join: (scenario.groups.iter().zip(is_ours))
+                .map(|(group, is_ours)| group.delayed_ack && is_ours)
                 .collect(),
             held: None,
-            lateness_from_ns,
+            nat: nat.cloned(),
+            epoch_ns,
             lateness: Lateness::new(),
         }
     }
@@ -61,6 +73,9 @@ impl Outlet {
         mut packet: Packet<Frame>,
         tap: &mut Option<Tap>,
     ) -> Result<(), Error> {
+        if !self.passes_nat(times.due_ns, &mut packet.header) {
+            return Ok(());
+        }
         if packet.ecn != packet.header.ecn() {
             packet.header.set_ecn(packet.ecn);
         }
@@ -71,7 +86,7 @@ impl Outlet {
                 note_departure(held_times, &held, tap);
                 note_departure(times, &packet, tap);
                 let host = self.host(&packet.header);
-                written(&packet.header, host.tun.write_parts(joined.parts()))?;
+                written(&packet.header, host.device.write_parts(joined.parts()))?;
                 self.note_lateness(held_times);
                 self.note_lateness(times);
                 return Ok(());
@@ -105,9 +120,20 @@ impl Outlet {
     ) -> Result<(), Error> {
         note_departure(times, packet, tap);
         let frame = &packet.header;
-        written(frame, self.host(frame).tun.write(frame.bytes()))?;
+        written(frame, self.host(frame).device.write(frame.bytes()))?;
         self.note_lateness(times);
         Ok(())
+    }
+
+    /// Whether a packet is not lost at the NAT, if there is one.
+    #[inline]
+    fn passes_nat(&self, due_ns: u64, frame: &mut Frame) -> bool {
+        let Some(nat) = self.nat.as_ref().filter(|_| frame.group == 0) else {
+            return true;
+        };
+        let run_ns = due_ns.saturating_sub(self.epoch_ns);
+        let mut nat = nat.lock().unwrap_or_else(PoisonError::into_inner);
+        nat.translate(run_ns, frame)
     }
 
     #[inline]
@@ -117,7 +143,7 @@ impl Outlet {
 
     #[inline]
     fn note_lateness(&mut self, times: Times) {
-        if times.due_ns >= self.lateness_from_ns {
+        if times.due_ns >= self.epoch_ns {
             self.lateness.note(times.due_ns, monotonic_ns());
         }
     }

@@ -319,7 +319,7 @@ fn a_batch_of_datagrams_is_one_read_and_arrives_as_what_was_sent() {
         let at_server = send_batch(at_server, (client, 7000));
         let mut read = vec![0; MAX_READ_BYTES];
         let bytes = hosts.senders[0]
-            .tun
+            .device
             .read(&mut read)
             .expect("it can be read");
         let bytes = bytes.expect("it has been sent");
@@ -329,7 +329,7 @@ fn a_batch_of_datagrams_is_one_read_and_arrives_as_what_was_sent() {
         } else {
             skipped(TEST, "datagrams in one read need Linux 6.2");
             while hosts.senders[0]
-                .tun
+                .device
                 .read(&mut read)
                 .expect("it can be read")
                 .is_some()

@@ -1,0 +1,55 @@
+//! Where packets come from a host and go to it.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use crate::hosts::interface::Interface;
+use crate::hosts::tun::Tun;
+
+/// A device: reads return what the host sends, writes are received by it. Both are with a virtio-net header and without
+/// a link layer.
+#[derive(Debug)]
+pub(crate) enum Device {
+    /// Of a namespace of ours.
+    Tun(Tun),
+    /// Of this machine, with the host behind it.
+    Interface(Box<Interface>),
+}
+
+impl Device {
+    /// Reads what the host has sent, preceded by a virtio-net header; `None` if there is nothing.
+    #[inline]
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match self {
+            Self::Tun(tun) => tun.read(buffer),
+            Self::Interface(interface) => interface.read(buffer),
+        }
+    }
+
+    /// Sends the host a packet, preceded by a virtio-net header.
+    #[inline]
+    pub(crate) fn write(&self, packet: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Tun(tun) => tun.write(packet),
+            Self::Interface(interface) => interface.write([packet, &[], &[]]),
+        }
+    }
+
+    /// As [`Device::write`], with the packet in parts, of which the first has all headers.
+    #[inline]
+    pub(crate) fn write_parts(&self, parts: [&[u8]; 3]) -> io::Result<()> {
+        match self {
+            Self::Tun(tun) => tun.write_parts(parts),
+            Self::Interface(interface) => interface.write(parts),
+        }
+    }
+}
+
+impl AsFd for Device {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tun(tun) => tun.as_fd(),
+            Self::Interface(interface) => interface.as_fd(),
+        }
+    }
+}

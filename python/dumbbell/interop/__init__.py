@@ -1,0 +1,6 @@
+"""The network simulator of the QUIC interop runner: its scenarios, and its contract."""
+
+from dumbbell.interop.plan import SCENARIOS, Plan, read_plan
+from dumbbell.interop.simulator import Simulator
+
+__all__ = ["SCENARIOS", "Plan", "Simulator", "read_plan"]
