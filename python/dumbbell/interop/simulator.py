@@ -23,6 +23,8 @@ READY_PORT = 57832
 BACKLOG = 128
 #: What is captured at the client's interface and at the server's; pcapng in spite of the names.
 CAPTURES = ("trace_node_left.pcap", "trace_node_right.pcap")
+#: What hosts need that interfaces do not.
+NEEDS_OF_HOSTS = ("network namespace", "/dev/net/tun", "/proc/sys")
 #: How often it is looked whether it has started, s.
 LOOK_EVERY_S = 0.001
 #: How often cross traffic is reported, s.
@@ -67,7 +69,7 @@ class Simulator:
             self._listener.listen(BACKLOG)
         except _core.EngineError as error:
             self._listener.close()
-            raise EngineError(str(error)) from None
+            raise EngineError(with_fix(str(error))) from None
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -110,6 +112,16 @@ class Simulator:
         if self._emulation is None:
             raise EngineError("the simulator does not run; use it within `with`")
         return self._emulation
+
+
+def with_fix(message: str) -> str:
+    """Return an error; where it is about cross traffic's hosts, with what a container needs."""
+    if any(need in message for need in NEEDS_OF_HOSTS):
+        return (
+            "cross traffic has hosts of its own; use a container with `--cap-add SYS_ADMIN --device "
+            f"/dev/net/tun --security-opt systempaths=unconfined`: {message}"
+        )
+    return message
 
 
 def bound(port: int) -> socket.socket:
