@@ -118,8 +118,8 @@ def with_fix(message: str) -> str:
     """Return an error; where it is about cross traffic's hosts, with what a container needs."""
     if any(need in message for need in NEEDS_OF_HOSTS):
         return (
-            "cross traffic has hosts of its own; use a container with `--cap-add SYS_ADMIN --device "
-            f"/dev/net/tun --security-opt systempaths=unconfined`: {message}"
+            "cross traffic has hosts of its own; as root, in a container with `--cap-add SYS_ADMIN "
+            f"--device /dev/net/tun --security-opt systempaths=unconfined`: {message}"
         )
     return message
 
