@@ -11,12 +11,14 @@ import math
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -213,8 +215,8 @@ def test_simple_p2p_delays_limits_and_captures(network: Network) -> None:
         assert rtts[len(rtts) // 2] < 0.0325, rtts
     # At once 60 full packets: one on the link, 25 in the queue, one in its device's.
     arrived, _ = network.exchange(60, 0, size=FULL_DATAGRAM)
-    # 12.1 Mbit/s, more than the link takes.
-    of_many, _ = network.exchange(300, 0.001, size=FULL_DATAGRAM)
+    # 24.2 Mbit/s, more than the link takes.
+    of_many, _ = network.exchange(600, 0.0005, size=FULL_DATAGRAM)
     err = network.stop()
     assert "client → server" in err
     assert "verdict" in err
@@ -223,15 +225,15 @@ def test_simple_p2p_delays_limits_and_captures(network: Network) -> None:
     full = [float(at) for at, size, to in right if (size, to) == (str(FULL_BYTES), SERVER[4])]
     assert len(full) == len(arrived) + len(of_many)
     came = [float(at) for at, size, to in left if (size, to) == (str(FULL_BYTES), SERVER[4])]
-    assert len(came) == 360
+    assert len(came) == 660
     # The relay reads packets a little later than they are captured.
     assert abs(len(arrived) - taken_by_drop_tail(came[:60])) <= 2
-    full = full[len(arrived) :]
-    each_s = (full[-1] - full[0]) / (len(full) - 1)
-    assert math.isclose(each_s, FULL_BYTES * 8 / 10e6, rel_tol=0.01)
+    # The median: a sender on a busy machine leaves the link idle now and then.
+    each_s = statistics.median(later - at for at, later in pairwise(full[len(arrived) :]))
+    assert math.isclose(each_s, FULL_BYTES * 8 / 10e6, rel_tol=0.02)
     # What passed is in both, what was dropped in the client's only.
     passed = 30 + len(arrived) + len(of_many)
-    assert sum(to == SERVER[4] for *_, to in left) == 30 + 360
+    assert sum(to == SERVER[4] for *_, to in left) == 30 + 660
     assert sum(to == SERVER[4] for *_, to in right) == passed
     assert sum(to == CLIENT[4] for *_, to in left) == passed
     assert network.captured("right", "arp.opcode", "arp"), "all that passes the interface"
