@@ -27,6 +27,7 @@ from dumbbell.cli.media_table import print_media
 from dumbbell.cli.program_table import print_programs
 from dumbbell.cli.reference_table import print_references
 from dumbbell.cli.transfer_table import print_transfers
+from dumbbell.cli.watch import EveryOption, Watch, WatchOption
 from dumbbell.errors import ScenarioError
 from dumbbell.run import Run, run
 from dumbbell.run.directory import check_place
@@ -42,6 +43,7 @@ EXAMPLES = (
     "dumbbell run bbr copa:mode_window_rtts=5 --flows 2 --out results/bbr-copa",
     "dumbbell run cubic --upload cubic --rate 20mbit --up-rate 1mbit --up-queue fq_codel",
     "dumbbell run cubic bbr --traffic 'poisson:load=30%,size=pareto(1.2;10kB),bulk'",
+    "dumbbell run copa cubic --watch 0:mode,cwnd_pkts,rtt_us --every 1s",
     "dumbbell run linux/cubic linux/reno --engine kernel --time 10s",
 )
 
@@ -59,6 +61,8 @@ def run_command(
     unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     engine: options.Engine = SIMULATOR,
     live: options.Live = False,
+    watch: WatchOption = None,
+    every: EveryOption = "1s",
     json: options.Json = False,
     show: options.Show = False,
     out_dir: options.Out = None,
@@ -74,6 +78,9 @@ def run_command(
     scenario = base_scenario(what, single_values(fields, "run"), settings, upload)
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
     check_engine(engine, scenario)
+    watched = None if watch is None else Watch.parse(watch, every, scenario)
+    if watched and json:
+        raise ScenarioError("`--watch` prints a table, which `--json` does not; remove one")
     if live and engine == SIMULATOR:
         raise ScenarioError("`--live` shows a run in real time; add `--engine kernel`")
     if out_dir is not None:
@@ -89,6 +96,8 @@ def run_command(
         if json:
             print_json(result.to_dict())
         else:
+            if watched is not None:
+                watched.print(result)
             print_run(out(), result)
         if out_dir is not None:
             # After it is printed: a full disk does not take a finished run along.
