@@ -5,6 +5,7 @@ The searches here are small; `test_search_faults.py` has those of docs/search.md
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 import subprocess
@@ -16,10 +17,12 @@ import pytest
 import dumbbell
 from dumbbell import Group, Scenario
 from dumbbell.errors import ResultError, ScenarioError
+from dumbbell.run import engine
 from dumbbell.scenario.file import format_scenario
-from dumbbell.search import search
+from dumbbell.search import confirm, search
 from dumbbell.search.candidate import Candidate, Plain, crossed, drawn, mutated
 from dumbbell.search.fair_part import fair_bits
+from dumbbell.search.finding import Finding
 from dumbbell.search.scale import logarithmic, roundness
 from dumbbell.search.shrink import shrink
 from dumbbell.search.space import SPACES, Space, space_named
@@ -255,3 +258,34 @@ def test_spaces_are_declared_once():
     for name in SPACES:
         space: Space = space_named(name, BASE)
         assert all(kind.name == key for key, kind in space.kinds.items())
+
+
+@pytest.fixture
+def shallow() -> Finding:
+    """Copa in a buffer of 0.1 BDP, as a search would have found it."""
+    plain = plain_of(Scenario(["copa"], time="3s", sample="50ms"))
+    kinds = space_named("static", plain.scenario).kinds
+    candidate = Candidate.of([kinds["flows"].element((8,)), kinds["buffer"].element((10,))])
+    worst = worst_named("drop_rate")
+    return Finding(plain, worst, candidate, candidate, 0.7, 0.01, (0.69,) * 20, 0.3, 1)
+
+
+def test_what_the_kernel_shows_too_is_confirmed(shallow, fabricated_kernel):
+    """On a fabricated kernel, which does what the simulator does."""
+    confirmed = confirm(shallow)
+    assert confirmed.confirmation is not None
+    assert (confirmed.confirmation.status, confirmed.confirmation.why) == ("confirmed", "")
+    assert confirmed.proof == "Fails on 20 of 20 fresh seeds; confirmed."
+    assert fabricated_kernel.runs == 6
+    milder = confirm(dataclasses.replace(shallow, bound=0.99)).confirmation
+    assert milder is not None
+    assert milder.status == "simulator only"
+    assert "not above 0.99" in milder.why
+
+
+def test_what_the_kernel_cannot_run_is_of_the_simulator_only(shallow, monkeypatch):
+    monkeypatch.setattr(engine, "may_make_namespaces", lambda: False)
+    found = confirm(shallow).confirmation
+    assert found is not None
+    assert found.status == "simulator only"
+    assert "needs root's privileges" in found.why

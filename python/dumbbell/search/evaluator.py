@@ -80,7 +80,7 @@ def compared(
         run = read()
         fault = ""
         if run.verdict.status == INVALID:
-            fault = run.verdict.reasons[0].message
+            fault = next(each.message for each in run.verdict.reasons if each.status == INVALID)
         return Side(worst.value(run, rows), part_of(run.scenario, run.summary, 0), fault)
 
     def failed(_: tuple[int, int], error: DumbbellError) -> Side:
