@@ -163,11 +163,17 @@ def connect(pid: int | None = None) -> socket.socket:
     if chosen is not None:
         return chosen
     if pid is not None:
-        raise EngineError(f"process {pid} emulates no path; start `dumbbell emulate`")
+        raise EngineError(
+            f"process {pid} emulates no path; start `dumbbell emulate`, or wait until its command "
+            "runs"
+        )
     if found:
         numbers = ", ".join(map(str, found))
         raise EngineError(f"several paths are emulated; name one with `--pid`: {numbers}")
-    raise EngineError("no path is emulated; start `dumbbell emulate` in another terminal")
+    raise EngineError(
+        "no path is emulated; start `dumbbell emulate` in another terminal, or wait until its "
+        "command runs"
+    )
 
 
 def request(
@@ -181,15 +187,15 @@ def request(
         It was refused, or the emulation ended.
     """
     text = json.dumps(document).encode() + b"\n"
-    sent = socket.send_fds(connection, [text], list(files))
-    connection.sendall(text[sent:])
-    text = b""
-    while not text.endswith(b"\n"):
-        part = connection.recv(1 << 16)
-        if not part:
-            raise EngineError("the emulated path ended")
-        text += part
-    said: Mapping[str, Any] = json.loads(text)
+    received = b""
+    with suppress(OSError):  # it ended with what was asked unread
+        sent = socket.send_fds(connection, [text], list(files))
+        connection.sendall(text[sent:])
+        while not received.endswith(b"\n") and (part := connection.recv(1 << 16)):
+            received += part
+    if not received.endswith(b"\n"):
+        raise EngineError("the emulated path ended")
+    said: Mapping[str, Any] = json.loads(received)
     if "error" in said:
         raise EngineError(said["error"])
     return said
