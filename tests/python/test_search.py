@@ -89,7 +89,7 @@ def test_the_same_seed_and_evaluations_find_the_same():
 def test_a_congestion_control_is_no_worse_than_itself(cli):
     outcome = cli("search", "reno", "--against", "reno", "--evaluations", "10", "--time", "3s")
     assert outcome.code == 0
-    assert "no failure found by gap: the worst is 0.00" in outcome.out
+    assert "no failure found by gap: the worst is 0," in outcome.out
 
 
 def test_ctrl_c_keeps_the_best_so_far():

@@ -35,6 +35,6 @@ def test_a_planted_fault_is_found_and_small(name, tmp_path):
         scenario, against, worst=worst, space=space, budget_s=None, evaluations=evaluations,
         cache=False,
     )  # fmt: skip
-    assert result.finding is not None
+    assert result.finding is not None, result.best
     assert result.finding.holds, result.finding.scores
     assert 1 <= len(result.finding.candidate.elements) <= 3, result.finding.sentence

@@ -185,7 +185,7 @@ def show(result: SearchResult, worst: str, written: list[Path]) -> None:
     for fault, times in sorted(result.faults.items(), key=lambda each: -each[1])[:3]:
         note(f"{pluralize(times, 'run')} did not count: {fault}")
     if finding is None:
-        best = "none counted" if result.best is None else f"the worst is {result.best:.2f}"
+        best = "none counted" if result.best is None else f"the worst is {result.best:.3g}"
         print_line(f"no failure found by {worst}: {best}, below {result.least:g} ({counted})")
         return
     print_line(finding.sentence)

@@ -129,12 +129,17 @@ class Evaluator:
         candidates
             What to run.
         at_least
-            With less on the first seed, the other seeds do not run: the score is then that bound.
+            With less on the first seed, or not above 0, the other seeds do not run: the score is
+            then that of the first.
         """
         new = [each for each in dict.fromkeys(candidates) if each not in self.scores]
         self.evaluations += len(new)
         first = self.on_seeds(new, self.seeds[:1])
-        hopeful = {each: score for each, score in first.items() if (score or 0) >= at_least}
+        hopeful = [
+            each
+            for each, score in first.items()
+            if score is not None and score > 0 and score >= at_least
+        ]
         rest = self.on_seeds(hopeful, self.seeds[1:])
         for each, score in first.items():
             if each in hopeful and len(self.seeds) > 1:

@@ -104,11 +104,11 @@ class Finding:
             if (phrase := each.kind.phrase(each.values, roles))
         ]
         verb = worst.verb() if flows == 1 else re.sub(r"^(\w+?)s\b", r"\1", worst.verb())
-        verb = verb.replace("ha a", "have a")
+        verb = verb.replace("ha a", "have a").replace(" its own", " their own")
         plain_path = scenario.replace(impair=self.plain.scenario.impair)
         network = " ".join([f"a path of {describe_path(plain_path)}", *phrases])
         if self.plain.has_competitor:
-            network += f" and one flow of {roles.against}"
+            verb = verb.replace("its competitor", f"one flow of {roles.against}")
         return (
             f"{subject} {verb} {worst.shown(self.tested, scenario)} {worst.of()} {network}; "
             f"{roles.against} in its place: {worst.shown(self.reference, scenario)}"

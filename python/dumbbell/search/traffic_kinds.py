@@ -65,7 +65,7 @@ class OnOffCompetitor(Kind):
 
     def phrase(self, values: Values, roles: Roles) -> str:
         """Say how many, and for how long they send and pause."""
-        return f"next to {values['flows']} {roles.against} that {say_on_off(values)}"
+        return f"next to {values['flows']} {roles.against} {say_on_off(values)}"
 
 
 class Pauses(Kind):
@@ -84,7 +84,7 @@ class Pauses(Kind):
 
     def phrase(self, values: Values, roles: Roles) -> str:  # noqa: ARG002
         """Say for how long it sends and pauses."""
-        return f"as an application that {say_on_off(values)}"
+        return f"as an application {say_on_off(values)}"
 
 
 class Datagrams(Kind):
@@ -169,4 +169,4 @@ def on_off(values: Values) -> str:
 
 def say_on_off(values: Values) -> str:
     """Say for how long a source sends and pauses."""
-    return f"sends for {values['on_ms'] / 1000:g} s and pauses for {values['off_ms'] / 1000:g} s"
+    return f"sending for {values['on_ms'] / 1000:g} s and pausing for {values['off_ms'] / 1000:g} s"

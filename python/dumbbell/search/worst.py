@@ -144,7 +144,9 @@ class OfMetric(Worst):
 
     def verb(self) -> str:
         """Say what it does."""
-        return f"has a {self.metric.title} of"
+        title = self.metric.title
+        article = "an" if title[0] in "aeiou" or title.startswith("RT") else "a"
+        return f"has {article} {title} of"
 
     def shown(self, value: float, scenario: Scenario) -> str:  # noqa: ARG002
         """Write the value in the metric's unit of tables."""
@@ -183,7 +185,11 @@ class Starved(OfMetric):
 
     def verb(self) -> str:
         """Say what it does."""
-        return "starves its own flows for"
+        return "lets its own flows starve for"
+
+    def of(self) -> str:
+        """Say of what."""
+        return "of the time on"
 
 
 class Bufferbloat(Worst):
