@@ -32,7 +32,7 @@ from dumbbell.score.aggregate import category_score, overall_score
 from dumbbell.score.control import CellScore, MetricScore
 from dumbbell.score.league import Place, failed
 from dumbbell.score.oracle import oracle_of
-from dumbbell.score.text import limit_lines
+from dumbbell.score.text import limit_lines, mean_text
 from dumbbell.statistics import jackknife_interval, mean_interval
 from dumbbell.verdict import INVALID, Reason, Verdict
 from tests.python.conftest import Outcome
@@ -205,6 +205,12 @@ def test_what_limits_a_control_is_said_in_words():
     control = control_of({"a": [(1.0, 1.0), (0.25, 0.25)], "b": [(1.0, 1.0)]})
     assert limit_lines(control) == ["a 0.44 (100mbit: utilisation is 25 %)"]
     assert limit_lines(control_of({"b": [(1.0,)]})) == ["nothing: every bound is met"]
+
+
+def test_a_mean_says_how_many_values_are_missing():
+    metric = cell((0.5, None, None)).metrics[0]
+    assert mean_text(metric) == "50 % (2 of 3 without a value)"
+    assert mean_text(cell((None,)).metrics[0]) == "–"
 
 
 def test_an_oracle_is_not_ranked():

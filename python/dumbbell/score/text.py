@@ -71,8 +71,12 @@ def categories_text(board: Board) -> str:
 
 
 def mean_text(metric: MetricScore) -> str:
-    """Write the mean of a metric's values, in the unit of tables."""
-    return "–" if metric.mean is None else write_value(metric.mean, metric.bound.measure.metric)
+    """Write the mean of a metric's values, in the unit of tables, and how many are missing."""
+    if metric.mean is None:
+        return "–"
+    text = write_value(metric.mean, metric.bound.measure.metric)
+    missing = sum(value is None for value in metric.values)
+    return f"{text} ({missing} of {len(metric.values)} without a value)" if missing else text
 
 
 def board_line(league: League) -> str:
