@@ -46,6 +46,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "bpf_tracing_net.h"
+#include "square_root.h"
 #include "win_minmax.h"
 #include "dumbbell.h"
 /* The RTT's correction drains the queue, but a lone flow should fill the link. */
@@ -259,20 +260,6 @@ static u32 l3dr_grown(u32 bw)
 	return min(grown, (u64)~0U);
 }
 
-/* Integer square root, bit by bit. */
-static u32 l3dr_root(u64 square)
-{
-	u64 bit = 1ULL << 31, root = 0;
-	u32 i;
-
-	for (i = 0; i < 32; i++) {
-		if ((root + bit) * (root + bit) <= square)
-			root += bit;
-		bit >>= 1;
-	}
-	return root;
-}
-
 /* The bandwidth less the queue that the RTT shows, plus alpha packets per RTT. */
 static u32 l3dr_corrected(const struct l3dr *st, u32 min_rtt_us)
 {
@@ -287,7 +274,7 @@ static u32 l3dr_corrected(const struct l3dr *st, u32 min_rtt_us)
 
 	bw -= bw * min(off, most) >> (GAIN_SCALE + 8);
 	/* Root of the BDP in 1/16 packets, times 1/256: 12 fractional bits of BW_SCALE's 24. */
-	bw += ((u64)add_root * l3dr_root(bdp) << (BW_SCALE - 12)) / rtt_us;
+	bw += ((u64)add_root * square_root(bdp) << (BW_SCALE - 12)) / rtt_us;
 	bw = max(bw, least_pkts * BW_UNIT / rtt_us);
 	return min(bw, (u64)~0U);
 }

@@ -54,6 +54,7 @@ def test_finds_the_congestion_controls():
         "dctcp",
         "l3dr",
         "ledbat",
+        "nagi",
         "prague",
         "reno",
         "vegas",

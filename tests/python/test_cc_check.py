@@ -170,6 +170,39 @@ def test_what_is_new_passes_its_check(
     assert "3 passed" in tested.stdout, tested.stdout
 
 
+@pytest.mark.parametrize("kind", ["delay", "rate"])
+def test_what_is_new_of_another_kind_keeps_its_promises(
+    tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli("cc", "new", "mine", "--kind", kind).code == 0
+    checked = cli("cc", "check", "mine/mine.bpf.c", "--storms", "1", "--json")
+    said = json.loads(checked.out)
+    assert checked.code == 0, said["findings"]
+    assert "cong_control" in said["ops"]
+    assert said["took_s"]["two flows against cubic"] > 0
+    monkeypatch.chdir(tmp_path / "mine")
+    command = [sys.executable, "-m", "pytest", "-q", "-k", "not storm", "-p", "no:cacheprovider"]
+    tested = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "3 passed" in tested.stdout, tested.stdout
+
+
+def test_what_the_verifier_refuses_still_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_file: str) -> None:
+        raise _core.EngineError("the kernel's verifier rejects it")
+
+    monkeypatch.setattr(_core, "verify", refuse)
+    steps = sys.modules["dumbbell.cc_check.check"]
+    monkeypatch.setattr(steps, "has_capabilities", lambda *_: True)
+    new("mine", tmp_path)
+    checked = check(str(tmp_path / "mine/mine.bpf.c"), storms=1)
+    assert checked.sanity is not None
+    if checked.verifier is not None:
+        assert checked.verdict == "FAILED"
+
+
 def test_what_fails_leaves_with_1(tmp_path: Path, cli: Callable[..., Any]) -> None:
     outcome = cli("cc", "check", sinful(tmp_path, SINS["zero"][0]), "--storms", "1")
     assert outcome.code == 1

@@ -78,6 +78,7 @@ def test_lists_congestion_controls(cli):
         "dctcp",
         "l3dr",
         "ledbat",
+        "nagi",
         "prague",
         "reno",
         "vegas",

@@ -146,7 +146,7 @@ def test_refuses_no_flows():
         (
             "zzz",
             "unknown congestion control `zzz`; known: `bbr`, `bbr3`, `bbr_fca`, `copa`, `cubic`, "
-            "`dctcp`, `l3dr`, `ledbat`, `prague`, `reno`, `vegas`",
+            "`dctcp`, `l3dr`, `ledbat`, `nagi`, `prague`, `reno`, `vegas`",
         ),
         ("copa:mode_window_rtt=5", "did you mean `mode_window_rtts`?"),
         ("copa:mode_window_rtts=0", "is 0; use 1 to "),

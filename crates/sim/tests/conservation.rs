@@ -56,7 +56,7 @@ fn rtt_steps(duration_ns: u64) -> impl Strategy<Value = Vec<RttStep>> {
 
 fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
     let cc = prop::sample::select(vec![
-        "reno", "cubic", "bbr", "bbr3", "copa", "dctcp", "ledbat", "prague", "vegas",
+        "reno", "cubic", "bbr", "bbr3", "copa", "dctcp", "ledbat", "nagi", "prague", "vegas",
     ]);
     let start = prop_oneof![Just(0.0), 0.0..0.7];
     let rtt_ms = log_uniform(1.0..200.0);
@@ -366,7 +366,7 @@ proptest! {
 #[test]
 fn a_sized_flow_delivers_every_byte_through_a_buffer_of_one_packet() {
     for cc in [
-        "reno", "cubic", "bbr", "bbr3", "copa", "dctcp", "ledbat", "prague", "vegas",
+        "reno", "cubic", "bbr", "bbr3", "copa", "dctcp", "ledbat", "nagi", "prague", "vegas",
     ] {
         let sized = Group {
             size_bytes: Some(1_000_003),

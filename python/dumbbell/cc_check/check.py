@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -55,6 +57,8 @@ class Check:
         Whether the kernel's verifier accepted it; None if it was not tried.
     sanity
         The run of two flows; None if there was none.
+    took_s
+        How long each step took, by the step's name.
     """
 
     file: str
@@ -64,6 +68,7 @@ class Check:
     storm: Storm | None = None
     verifier: bool | None = None
     sanity: Run | None = None
+    took_s: dict[str, float] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Literal["OK", "WARN", "FAILED"]:
@@ -102,6 +107,7 @@ class Check:
             },
             "verifier": self.verifier,
             "sanity": self.sanity and [goodput(group) for group in self.sanity.groups],
+            "took_s": {step: round(took_s, 3) for step, took_s in self.took_s.items()},
         }
 
 
@@ -135,10 +141,11 @@ def check(
             f"`{file}` is a shared object, and cc check reads C and Python; `dumbbell run` takes it"
         )
     result = Check(file)
-    if not choice.is_kernels_own:  # `describe` refuses that, with the reason
-        on_step("native build")
+    steps = Steps(result, on_step)
     try:
-        result.description = describe(file)
+        # `describe` refuses the kernel's own, with the reason.
+        with nullcontext() if choice.is_kernels_own else steps.step("native build"):
+            result.description = describe(file)
     except EngineError as error:
         refused(result, str(error))
         return result
@@ -146,33 +153,50 @@ def check(
         result.left_out.append(LeftOut("storm", "it is Python, which has no stray pointers"))
         result.left_out.append(LeftOut("bpf", "it is Python, which the kernel does not run"))
     else:
-        check_source(result, file, storms, on_step, is_file=choice.is_file)
-    if result.verdict != "FAILED":
-        on_step("two flows against cubic")
-        check_run(result, file)
+        check_source(result, file, storms, steps, is_file=choice.is_file)
+    # The simulator runs what the verifier refuses; how it shares a link is worth knowing.
+    if not any(f.level == "error" and f.step != "verifier" for f in result.findings):
+        with steps.step("two flows against cubic"):
+            check_run(result, file)
     return result
 
 
-def check_source(
-    result: Check, file: str, storms: int, on_step: Callable[[str], None], *, is_file: bool
-) -> None:
+@dataclass(frozen=True)
+class Steps:
+    """Announces the steps of a check and takes their times."""
+
+    result: Check
+    on_step: Callable[[str], None]
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Run a step."""
+        self.on_step(name)
+        began_s = time.monotonic()
+        try:
+            yield
+        finally:
+            self.result.took_s[name] = time.monotonic() - began_s
+
+
+def check_source(result: Check, file: str, storms: int, steps: Steps, *, is_file: bool) -> None:
     """Run the steps for sources in C."""
-    is_module = is_file and check_warnings(result, file)
-    if is_module:
+    compiled = False
+    if is_file and check_warnings(result, file):
         result.left_out.append(LeftOut("bpf", "it is a kernel module's source"))
     else:
-        on_step("BPF build")
-    compiled = not is_module and check_bpf(result, file)
+        with steps.step("BPF build"):
+            compiled = check_bpf(result, file)
     if is_file:
-        on_step("1 storm" if storms == 1 else f"{storms} storms")
-        result.storm = storm(file, storms)
+        with steps.step("1 storm" if storms == 1 else f"{storms} storms"):
+            result.storm = storm(file, storms)
         result.findings += result.storm.findings
         result.left_out += result.storm.left_out
     else:
         result.left_out.append(LeftOut("storm", "built in; name its file, as in `cc/cubic.bpf.c`"))
     if compiled:
-        on_step("the kernel's verifier")
-        check_verifier(result, file)
+        with steps.step("the kernel's verifier"):
+            check_verifier(result, file)
 
 
 def refused(result: Check, message: str) -> None:

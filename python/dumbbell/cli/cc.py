@@ -16,7 +16,7 @@ from dumbbell.cli.console import err, note, out, print_json, print_line, print_t
 from dumbbell.cli.lazy_command import CommandGroup, examples
 from dumbbell.congestion_control import Description, congestion_controls, describe
 from dumbbell.congestion_control.linux_tree import tree_in_use
-from dumbbell.congestion_control.new import new
+from dumbbell.congestion_control.new import Kind, new
 from dumbbell.errors import EngineError, ScenarioError, nearest
 
 __all__ = ["cc_app"]
@@ -98,15 +98,18 @@ def check_command(
     return 1 if checked.verdict == "FAILED" else 0
 
 
-@cc_app.command("new", epilog=examples("dumbbell cc new mine --in experiments"))
+@cc_app.command("new", epilog=examples("dumbbell cc new mine", "dumbbell cc new calm --kind delay"))
 def new_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and `_`.")],
     directory: Annotated[
         Path, typer.Option("--in", metavar="DIR", help="Where its directory is made.")
     ] = Path(),
+    kind: Annotated[
+        Kind, typer.Option(help="What it goes by: losses, the RTT, or delivery rates.")
+    ] = "loss",
 ) -> int:
     """Write a congestion control that works, its test and a scenario, to be changed."""
-    for path in new(name, directory):
+    for path in new(name, directory, kind):
         print_line(str(path))
     print_line(f"next: cd {directory / name} && dumbbell run scenario.toml")
     print_line("choose its licence; the kernel accepts GPL-compatible ones only")
@@ -171,6 +174,9 @@ def print_check(checked: Check) -> None:
         print_line(f"not checked {left_out.step}: {left_out.why}")
     for finding in checked.findings:
         print_line(f"{finding.level:11} {finding.step}: {finding.message}")
+    if checked.took_s:
+        steps = ", ".join(f"{step} {took_s:.1f} s" for step, took_s in checked.took_s.items())
+        print_line(f"time        {steps}")
     print_line(f"verdict     {checked.verdict}")
 
 

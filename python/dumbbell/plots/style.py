@@ -53,6 +53,7 @@ STYLES = {
     "dctcp": Style("DCTCP", "#2f4b7c", "*"),
     "prague": Style("Prague", "#6b3d1f", "h"),
     "ledbat": Style("LEDBAT", "#4d7c0f", "<"),
+    "nagi": Style("nagi", "#1f7a8c", ">"),
 }
 UNKNOWN_COLOR = "#6c6c6c"
 #: For further groups of the same congestion control: the rest of the palette.

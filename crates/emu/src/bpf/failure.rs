@@ -12,6 +12,8 @@ const LOG_BEGIN: &str = "-- BEGIN PROG LOAD LOG --\n";
 const LOG_END: &str = "-- END PROG LOAD LOG --";
 /// Number of the verifier's lines to show.
 const LAST_LINES: usize = 6;
+/// The verifier's last word when it gives up.
+const TOO_LARGE: &str = "BPF program is too large";
 /// Type in BTF of kernels that let BPF implement congestion controls.
 const STRUCT_OPS: &str = "bpf_struct_ops_tcp_congestion_ops";
 
@@ -81,6 +83,18 @@ fn rejection(name: &str, said: &str) -> Option<String> {
         .and_then(|(_, rest)| rest.split_once('\''))
         .map_or("?", |(program, _)| program);
     let mut text = format!("the kernel's verifier rejects `{name}`, in `{program}`");
+    if lines.iter().any(|line| line.starts_with(TOO_LARGE)) {
+        // The line where it gave up is any line.
+        write!(
+            text,
+            ": following every path through it takes more than the verifier's 1,000,000 instructions; make functions \
+             with loops, and those called at many places, neither `static` nor inlined \
+             (`__attribute__((noinline)) u32 f(u32 x)`), so that each is checked once; \
+             `square_root.h`, `cube_root.h` and `rounds.h` are written so"
+        )
+        .expect("writing to a String succeeds");
+        return Some(text);
+    }
     if let Some(source) = lines.iter().rev().find_map(|line| line.strip_prefix("; ")) {
         match source.rsplit_once(" @ ") {
             Some((source, place)) => write!(text, ", at {place}, `{}`", source.trim()),
@@ -167,5 +181,18 @@ mod tests {
              3: (61) r0 = *(u32 *)(r1 +0)\n  R1 invalid mem access 'scalar'"
         );
         assert_eq!(rejection("mine", "libbpf: failed to find BTF\n"), None);
+    }
+
+    #[test]
+    fn a_program_that_is_too_large_is_answered_with_the_cure_and_not_with_a_line() {
+        let said = "libbpf: prog 'mine_control': BPF program load failed: Argument list too long\n\
+            libbpf: prog 'mine_control': -- BEGIN PROG LOAD LOG --\n\
+            ; u32 queue = rtt - base; @ mine.bpf.c:12\n\
+            BPF program is too large. Processed 1000001 insn\n\
+            processed 1000001 insns (limit 1000000) max_states_per_insn 4\n\
+            -- END PROG LOAD LOG --\n";
+        let text = rejection("./mine.bpf.c", said).unwrap();
+        assert!(text.contains("neither `static` nor inlined"), "{text}");
+        assert!(!text.contains("mine.bpf.c:12"), "{text}");
     }
 }

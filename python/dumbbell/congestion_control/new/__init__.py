@@ -1,5 +1,5 @@
 """`dumbbell cc new`: a congestion control that works, to be changed."""
 
-from dumbbell.congestion_control.new.new import new
+from dumbbell.congestion_control.new.new import KINDS, Kind, new
 
-__all__ = ["new"]
+__all__ = ["KINDS", "Kind", "new"]

@@ -6,6 +6,7 @@ import keyword
 import re
 import shutil
 from pathlib import Path
+from typing import Literal, get_args
 
 from dumbbell import _core
 from dumbbell.congestion_control import congestion_controls
@@ -13,13 +14,17 @@ from dumbbell.congestion_control.linux_tree import LINUX_NAMES
 from dumbbell.errors import EngineError, ResultError, ScenarioError, os_reason
 from dumbbell.quantities.excerpt import excerpt
 
-__all__ = ["FILES", "new"]
+__all__ = ["FILES", "KINDS", "Kind", "new"]
 
-#: The files that are written, and their templates; NAME in them is the congestion control's name.
+#: What a congestion control goes by.
+Kind = Literal["loss", "delay", "rate"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+#: The files that are written, and their templates; NAME in them is the congestion control's name,
+#: KIND in the templates' names its kind.
 FILES = {
-    "NAME.bpf.c": "template.bpf.c",
-    "test_NAME.py": "template_test.txt",
-    "scenario.toml": "template.toml",
+    "NAME.bpf.c": "KIND.bpf.c",
+    "test_NAME.py": "KIND_test.txt",
+    "scenario.toml": "scenario.toml",
 }
 #: At most the kernel's 15 letters, and a C identifier, because functions are named after it.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,14}", re.ASCII)
@@ -32,7 +37,7 @@ TAKEN = frozenset({
 })  # fmt: skip
 
 
-def new(name: str, directory: Path) -> list[Path]:
+def new(name: str, directory: Path, kind: Kind = "loss") -> list[Path]:
     """Write a congestion control, its test and a scenario to ``directory/name``.
 
     Parameters
@@ -41,6 +46,9 @@ def new(name: str, directory: Path) -> list[Path]:
         Its name: 1 to 15 lower-case letters, digits and ``_``.
     directory
         Where its directory is made.
+    kind
+        ``loss``: cong_avoid() and ssthresh(), as Reno; ``delay``: a window by the RTT of each
+        round; ``rate``: pacing by measured rates.
 
     Returns
     -------
@@ -74,13 +82,13 @@ def new(name: str, directory: Path) -> list[Path]:
         place.mkdir(parents=True)
         for file in FILES:
             path = place / file.replace("NAME", name)
-            path.write_text(text_of(file, name), encoding="utf-8")
+            path.write_text(text_of(file, name, kind), encoding="utf-8")
             written.append(path)
     except OSError as error:
         raise ResultError(f"{place}: cannot be written: {os_reason(error)}") from None
     if compile_error(written[0]) is not None:
         harmless = place / "harmless.bpf.c"
-        harmless.write_text(text_of("NAME.bpf.c", "harmless"), encoding="utf-8")
+        harmless.write_text(text_of("NAME.bpf.c", "harmless", kind), encoding="utf-8")
         always = compile_error(harmless)
         shutil.rmtree(place)
         if always is not None:
@@ -89,9 +97,10 @@ def new(name: str, directory: Path) -> list[Path]:
     return written
 
 
-def text_of(file: str, name: str) -> str:
-    """Return the text of a file for a congestion control's name."""
-    template = Path(__file__).with_name(FILES[file]).read_text(encoding="utf-8")
+def text_of(file: str, name: str, kind: Kind) -> str:
+    """Return the text of a file for a congestion control's name and kind."""
+    place = Path(__file__).with_name(FILES[file].replace("KIND", kind))
+    template = place.read_text(encoding="utf-8")
     return template.replace("NAME", name)
 
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The cube root: CUBIC's K = cbrt((w_max - cwnd)/C). Exact, rounded down.
+ * The cube root: CUBIC's K = cbrt((w_max - cwnd)/C). Exact, rounded down. Not static, as square_root.h says.
  */
 #ifndef __CUBE_ROOT_H__
 #define __CUBE_ROOT_H__
 
 /* Largest x with x^3 <= a, by Newton's method from above. */
-static u32 cube_root(u64 a)
+__attribute__((noinline)) u32 cube_root(u64 a)
 {
 	u64 x = 1, next;
 	int i;

@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * nagi (a calm sea): a queue of a few milliseconds among its own kind, CUBIC beside who fills the buffer.
+ *
+ *	DELAY, once a round:	w += gain (w base/RTT + v alpha - w),	alpha = c root(rate T0)	[packets]
+ *	COMPETE:		CUBIC (RFC 9438) towards the window that the loss interval T implies
+ *
+ * Queue: in equilibrium w (1 - base/RTT) = alpha, so a flow queues c root(T0/rate), and N flows c root(N T0/C):
+ * 1.1 ms for one and 2.2 ms for four at 50 Mbit/s. The RTT is not in it: the same rate on any path. The exponent
+ * is the compromise between a queue that grows with N (rate = k/d: Copa, Vegas) and a rate that an error of the
+ * base RTT moves too much (rate = k/d^4): an error e moves the rate by 2e/d.
+ *
+ * Ceiling: a flow of this kind at two packets a round trip queues c root(T0 RTT/2), 6.4 ms at 40 ms. Above that
+ * all of the kind yield, so a queue that stays above ceiling_us although they do is somebody else's: COMPETE.
+ *
+ * Dip, the way back: no flow can tell its own kind from others by watching. So all of the kind take dip_pct off
+ * their windows at once, for three rounds, and put it back for three. When? When the RTT has risen past a half octave,
+ * which they see together whatever base RTT they know, or dip_ms after the last. By Little's law the RTT moves by
+ * the kind's share S of what is in flight: 1 when alone, and then the queue is theirs to drain. A flow that
+ * is one of two kinds stops growing at a half: against BBR, which keeps twice its estimate in flight however long the
+ * queue is, any share is an equilibrium at some queue (Ware et al., IMC 2019), and this one is fair.
+ *
+ * T: CUBIC flows that lose every T seconds have a window of C T^3/(1 - beta) (RFC 9438 §4.2, K = T). A flow that came
+ * late would need five of their epochs to get there by its own losses. It takes that window for its w_max instead.
+ *
+ * docs/nagi.md has the derivations, the stability argument, what is impossible and what fails.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "bpf_tracing_net.h"
+#include "cube_root.h"
+#include "rounds.h"
+#include "square_root.h"
+#include "dumbbell.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";
+
+#define W_SHIFT		10		/* windows are in 1/1024 packets */
+#define W_ONE		(1ULL << W_SHIFT)
+#define W_LEAST		(W_ONE / 8)	/* below two packets the pacing rate is what counts */
+#define W_MOST		(1ULL << (22 + W_SHIFT))
+#define NO_RTT		(~0U)
+#define RTT_MAX_US	(1L << 27)	/* 134 s, above TCP's largest RTO */
+#define T0_US		40000U		/* c and the pace of convergence are for this RTT; longer paths take longer */
+#define SLOT_US		20000U		/* a round's RTT is the mean of the least of each slot: no bias by RTT */
+#define GAIN		192U		/* [1/256] of the way to the target per T0 */
+#define SETTLE_ROUNDS	2U		/* the RTT shows a window after a round trip; a dip begins from a steady one */
+#define DIP_ROUNDS	3U
+#define STARTUP_SAMPLES	8U
+/* RFC 9438 §4.1, §4.3, §4.6, §4.7. */
+#define CUBIC_BETA_PCT	70U
+#define CUBIC_ALPHA	542U		/* 3 (1 - beta)/(1 + beta) in 1/1024 */
+
+PARAM(u32, root_milli, 225, 1, 4000, "/1000", "c: queueing delay over root(T0/rate)");
+PARAM(u32, ceiling_us, 10000, 100, 1000000, "us", "no number of flows of this kind queues longer");
+PARAM(u32, drain_ms, 5000, 0, 600000, "ms", "so long without an RTT near the base: drain; 0: never");
+PARAM(u32, dip_pct, 30, 0, 90, "%", "off the window to find out whose queue it is, at most; 0: never");
+PARAM(u32, dip_ms, 4000, 0, 600000, "ms", "and six round trips after a dip: the next; 0: by the RTT only");
+PARAM(u32, enough_pct, 50, 1, 200, "%", "with this share of what is in flight it stops growing");
+PARAM(u32, by_interval, 1, 0, 1, "", "w_max from the interval between losses; 0: from its own losses only");
+PARAM(u32, lenient_pct, 95, 70, 100, "%", "of w left at losses that come sooner than Reno's could");
+
+enum nagi_mode { STARTUP, DELAY, DRAIN, COMPETE, DIP };
+
+struct nagi {
+	u64	w;
+	u64	hold;		/* w before a drain, or when the queue went above the ceiling */
+	u64	w_max;		/* CUBIC's */
+	u64	w_est;
+	u64	epoch_us;
+	u64	cut_us;		/* the last reduction; in DELAY also the last round with losses */
+	u64	phase_us;	/* when this drain, or this stay above the ceiling, began, or the last dip ended */
+	u64	under_us;	/* when the queue went below half of what is wanted */
+	u64	near_us;	/* the last RTT near the base */
+	u64	slot_us;	/* when this slot began */
+	u64	slot_sum_us;
+	u32	slots;
+	u32	slot_least_us;
+	u32	mins[3];	/* least RTT since the last drain, and in the two intervals before */
+	u32	base_us;
+	u32	rtt_us;		/* of the last round */
+	u32	k_ms;
+	struct rounds round;
+	u32	delivered;	/* when the round began: tp->delivered, tp->lost */
+	u32	lost;
+	u32	rounds;		/* of this drain, dip or stay above the ceiling; in COMPETE below half of it */
+	u32	under_rounds;
+	u32	velocity;	/* v */
+	u32	alpha;
+	u32	bw;		/* greatest delivery rate of this round; [packets/s] */
+	u32	dip_off;	/* [%] of w */
+	u32	dip_from_us;	/* RTT before, at the bottom, and after the dip */
+	u32	dip_least_us;
+	u32	dip_back_us;
+	u32	dip_wanted_us;	/* what the RTT falls by if all of the queue is the kind's */
+	u32	share_pct;	/* S, by the last dip */
+	u32	level;		/* of the RTT, in half octaves */
+	u32	early;		/* losses in a row that came too soon for Reno */
+	u8	mode;
+	u8	rebase;		/* this drain forgets the base */
+};
+STORAGE(struct nagi);
+STORAGE_SERIES_STATE(struct nagi, mode, "mode", "startup,delay,drain,compete,dip", "what it does");
+STORAGE_SERIES(struct nagi, base_us, "base_us", "us", "base RTT");
+STORAGE_SERIES(struct nagi, rtt_us, "round_rtt_us", "us", "RTT of the last round");
+STORAGE_SERIES(struct nagi, velocity, "velocity", "", "v");
+STORAGE_SERIES(struct nagi, share_pct, "own_share_pct", "%", "S, the kind's share by the last dip");
+STORAGE_SERIES_SCALED(struct nagi, alpha, "alpha_pkts", "pkts", 1, 1 << W_SHIFT, 0, "packets to queue");
+STORAGE_SERIES_SCALED(struct nagi, w, "w_pkts", "pkts", 1, 1 << W_SHIFT, 0, "w");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct nagi);
+} nagi_storage SEC(".maps");
+
+/* In half octaves, so the same for all flows of one path. */
+__attribute__((noinline)) u32 nagi_level(u32 us)
+{
+	u32 octave = 0, left = us, i;
+
+	for (i = 16; i; i >>= 1) {
+		u32 more = left >> i ? i : 0;
+
+		left >>= more;
+		octave += more;
+	}
+	return 2 * octave + ((u64)us * 1000 > (1414ULL << (octave & 31)));
+}
+
+static u32 nagi_queue_us(const struct nagi *ca)
+{
+	return ca->rtt_us > ca->base_us ? ca->rtt_us - ca->base_us : 0;
+}
+
+/* The queue that is no longer the path's noise: RFC 9406 §4.3's, but below the ceiling. */
+static bool nagi_queued(const struct nagi *ca, u32 rtt)
+{
+	return rtt > ca->base_us + clamp(ca->base_us / 8, 2000U, max(ceiling_us / 2, 2000U));
+}
+
+/* c root(rate T0) */
+static u32 nagi_alpha(const struct nagi *ca)
+{
+	u64 pkts = ca->w * T0_US / max(ca->rtt_us, 1U);
+
+	return (u64)root_milli * square_root(pkts << W_SHIFT) / 1000;
+}
+
+/* The queue that this flow wants: alpha/rate. */
+static u32 nagi_wanted_us(const struct nagi *ca)
+{
+	return (u64)ca->alpha * ca->rtt_us / max(ca->w, W_LEAST);
+}
+
+/* RFC 9438 §4.2: K = root3((w_max - w)/C), C = 0.4 packets/s^3. */
+static void nagi_cubic_start(struct nagi *ca, u64 now)
+{
+	u64 gap = ca->w_max > ca->w ? (ca->w_max - ca->w) >> W_SHIFT : 0;
+
+	ca->epoch_us = now;
+	ca->k_ms = cube_root(min(gap, 1ULL << 22) * 2500000000ULL);
+	ca->w_est = ca->w;
+}
+
+/* w_max + C (t - K)^3 */
+static u64 nagi_cubic_window(const struct nagi *ca, u64 now)
+{
+	s64 d = (s64)(tcp_stamp_us_delta(now, ca->epoch_us) / USEC_PER_MSEC) - ca->k_ms;
+	u64 a = min((u64)(d < 0 ? -d : d), 100000ULL);
+	u64 dw = a * a / 1000 * a * 4096 / 10000000;
+
+	if (d < 0)
+		return ca->w_max > dw ? ca->w_max - dw : 0;
+	return ca->w_max + dw;
+}
+
+static void nagi_cubic_grow(struct nagi *ca, u64 now, u32 acked)
+{
+	u64 w = max(ca->w, W_ONE), target = nagi_cubic_window(ca, now + ca->rtt_us);
+
+	if (ca->share_pct >= enough_pct) {
+		ca->w_max = ca->w;
+		nagi_cubic_start(ca, now);
+		return;
+	}
+	ca->w_est += (u64)acked * CUBIC_ALPHA * W_ONE / w;
+	target = min(max(target, ca->w_est), w + w / 2);
+	if (target > w)
+		ca->w = min(ca->w + (target - w) * acked * W_ONE / w, W_MOST);
+}
+
+/*
+ * Reno's epoch, w/2 round trips (RFC 5681: from w/2 to w, one a round), is the shortest of anybody who
+ * answers losses. Who loses sooner loses beside BBR, to which losses below a fifth mean nothing.
+ */
+static void nagi_cut(struct nagi *ca, u64 now, bool is_timeout, u32 lost_pct)
+{
+	u64 interval_us = tcp_stamp_us_delta(now, ca->cut_us);
+	u64 reno_us = (ca->w >> (W_SHIFT + 1)) * ca->rtt_us;
+	u64 t_ms = min(interval_us / USEC_PER_MSEC, 100000ULL), w_of_t;
+	u32 left = CUBIC_BETA_PCT;
+
+	ca->early = !is_timeout && interval_us < reno_us / 3 ? ca->early + 1 : 0;
+	if (ca->early >= 2 && lost_pct < 20)
+		left = lenient_pct;
+	ca->w_max = ca->w;
+	ca->w = max(ca->w * left / 100, 2 * W_ONE);
+	/* C T^3/(1 - beta), 4/3 T^3 */
+	w_of_t = t_ms * t_ms / 1000 * t_ms * 4 / 3 / 1000000 << W_SHIFT;
+	if (by_interval && !is_timeout && ca->cut_us > ca->near_us)
+		ca->w_max = min(max(ca->w_max, w_of_t), 4 * ca->w_max);
+	ca->cut_us = now;
+	nagi_cubic_start(ca, now);
+}
+
+static void nagi_enter_delay(struct nagi *ca)
+{
+	ca->mode = DELAY;
+	ca->rounds = ca->under_rounds = 0;
+	ca->velocity = 1;
+}
+
+static void nagi_enter_drain(struct nagi *ca, u64 now, u64 w, bool rebase)
+{
+	ca->hold = rebase ? w : ca->w;
+	ca->w = max(w * 85 / 100, 2 * W_ONE);
+	ca->mode = DRAIN;
+	ca->phase_us = now;
+	ca->rounds = 0;
+	ca->rebase = rebase;
+	if (rebase)
+		ca->mins[0] = ca->mins[1] = ca->mins[2] = NO_RTT;
+}
+
+static void nagi_enter_compete(struct nagi *ca, u64 now)
+{
+	ca->mode = COMPETE;
+	ca->w = max(ca->w, ca->hold);
+	ca->w_max = ca->w;
+	ca->level = nagi_level(ca->rtt_us);
+	ca->rounds = ca->share_pct = 0;
+	ca->phase_us = now;
+	nagi_cubic_start(ca, now);
+}
+
+/* The queue is above the ceiling: counts how long; whether it is somebody else's. */
+static bool nagi_is_alien(struct nagi *ca, u64 now)
+{
+	u64 stay_us;
+
+	if (!ca->rounds++) {
+		ca->hold = ca->w;
+		ca->phase_us = now;
+	}
+	stay_us = now - ca->phase_us;
+	return (ca->rounds >= 8 && stay_us > USEC_PER_SEC / 2) || (ca->rounds >= 4 && stay_us > 2 * USEC_PER_SEC);
+}
+
+/* v doubles every two rounds, and T0, that find less than half of the queue wanted: the link is free. */
+static void nagi_set_velocity(struct nagi *ca, u64 now, u32 queue, u32 wanted, bool is_lossy)
+{
+	if (queue >= wanted / 2 || is_lossy)
+		ca->under_rounds = 0;
+	else if (!ca->under_rounds++)
+		ca->under_us = now;
+	if (queue >= wanted || (ca->cut_us && now - ca->cut_us < 2 * USEC_PER_SEC))
+		ca->velocity = 1;
+	else if (ca->under_rounds >= 2 && now - ca->under_us >= T0_US)
+		ca->velocity = min(ca->velocity * 2, 1U << 20);
+}
+
+static void nagi_delay_round(struct nagi *ca, u64 now, bool is_limited, u32 lost_pct)
+{
+	u32 rtt = max(ca->rtt_us, 1U), queue = nagi_queue_us(ca);
+	/* The same pace at any RTT up to T0: else short paths take what long ones look for. */
+	u64 target, step = min(GAIN, GAIN * min(rtt, T0_US) / T0_US);
+	bool is_lossy = lost_pct > 2;
+
+	ca->alpha = nagi_alpha(ca);
+	if (queue <= ceiling_us) {
+		ca->rounds = 0;
+	} else if (nagi_is_alien(ca, now)) {
+		nagi_enter_compete(ca, now);
+		return;
+	}
+	if (is_lossy) {
+		if (lost_pct > 5)
+			ca->w = ca->w * 80 / 100;
+		ca->cut_us = now;
+	}
+	nagi_set_velocity(ca, now, queue, nagi_wanted_us(ca), is_lossy);
+	target = ca->w * min(ca->base_us, rtt) / rtt +
+		 min((u64)ca->alpha * ca->velocity, max(ca->w / 2, (u64)ca->alpha));
+	if (target < ca->w)
+		ca->w -= (ca->w - target) * step >> 8;
+	else if (is_limited && !is_lossy)
+		ca->w += (target - ca->w) * step >> 8;
+	ca->w = clamp(ca->w, W_LEAST, W_MOST);
+	if (drain_ms && !ca->rounds && now - ca->near_us > drain_ms * USEC_PER_MSEC)
+		nagi_enter_drain(ca, now, ca->w * min(ca->base_us, rtt) / rtt, false);
+}
+
+/* Two rounds, and 0.2 s for longer paths to see it; when the base is forgotten the first two see the queue go. */
+static void nagi_drain_round(struct nagi *ca, u64 now)
+{
+	if (++ca->rounds < (ca->rebase ? 4 : 2) || now - ca->phase_us < USEC_PER_SEC / 5)
+		return;
+	ca->w = ca->hold;
+	ca->near_us = now;
+	ca->mins[2] = ca->mins[1];
+	ca->mins[1] = ca->mins[0];
+	ca->mins[0] = NO_RTT;
+	ca->base_us = min(ca->mins[1], ca->mins[2]);
+	nagi_enter_delay(ca);
+}
+
+static u32 nagi_cwnd(u64 w)
+{
+	return max((u32)((w + W_ONE / 2) >> W_SHIFT), 2U);
+}
+
+static void nagi_begin_dip(struct nagi *ca)
+{
+	ca->mode = DIP;
+	ca->rounds = ca->dip_off = 0;
+}
+
+/* The RTT is that of a steady window. Not so deep that the queue empties: what would be seen then is the path. */
+static bool nagi_go_down(struct nagi *ca)
+{
+	u32 before, off;
+
+	ca->dip_off = min(dip_pct, (u32)((u64)nagi_queue_us(ca) * 80 / max(ca->rtt_us, 1U)));
+	before = nagi_cwnd(ca->w);
+	off = before - nagi_cwnd(ca->w * (100 - min(ca->dip_off, 100U)) / 100);
+	if (ca->dip_off < 5 || !off)
+		return false;
+	ca->dip_wanted_us = max((u32)((u64)ca->rtt_us * off / max(before, 1U)), 1U);
+	ca->dip_from_us = ca->rtt_us;
+	ca->dip_least_us = NO_RTT;
+	ca->dip_back_us = 0;
+	return true;
+}
+
+static void nagi_compete_round(struct nagi *ca, u64 now)
+{
+	u32 level = nagi_level(ca->rtt_us);
+	/* Half the RTT gone: more than a reduction for losses takes. */
+	/* A small share takes long to become enough. */
+	u64 wait_us = (dip_ms * USEC_PER_MSEC + 2ULL * DIP_ROUNDS * ca->rtt_us) * enough_pct /
+		      clamp(ca->share_pct, max(enough_pct / 4, 1U), enough_pct);
+	bool is_due = level > ca->level || (dip_ms && now - ca->phase_us > wait_us);
+
+	ca->level = level;
+	if (nagi_queue_us(ca) < ceiling_us / 2) {
+		if (++ca->rounds >= 50) {
+			ca->near_us = now;
+			nagi_enter_delay(ca);
+		}
+		/* Nobody has this part of the link: take it as in DELAY. */
+		ca->alpha = nagi_alpha(ca);
+		if (nagi_queue_us(ca) < nagi_wanted_us(ca))
+			ca->w += ca->alpha * GAIN >> 8;
+		return;
+	}
+	ca->rounds = 0;
+	if (is_due)
+		nagi_begin_dip(ca);
+}
+
+/* Steady for two rounds; down for three, seen in the second and third; up for three, seen in the last two. */
+static void nagi_dip_round(struct nagi *ca, u64 now)
+{
+	u32 down, up, round;
+
+	ca->rounds++;
+	round = ca->rounds - min(ca->rounds, SETTLE_ROUNDS);
+	if (ca->rounds == SETTLE_ROUNDS && !nagi_go_down(ca)) {
+		ca->mode = COMPETE;
+		ca->rounds = 0;
+		ca->phase_us = now;
+	}
+	if (ca->rounds <= SETTLE_ROUNDS)
+		return;
+	if (round == DIP_ROUNDS - 1 || round == DIP_ROUNDS)
+		ca->dip_least_us = min(ca->dip_least_us, ca->rtt_us);
+	if (round == DIP_ROUNDS)
+		ca->dip_off = 0;
+	if (round >= 2 * DIP_ROUNDS - 1)
+		ca->dip_back_us = max(ca->dip_back_us, ca->rtt_us);
+	if (round < 2 * DIP_ROUNDS)
+		return;
+	/* It went down with the window and came up with it: not because others backed off. */
+	down = ca->dip_from_us > ca->dip_least_us ? ca->dip_from_us - ca->dip_least_us : 0;
+	up = ca->dip_back_us > ca->dip_least_us ? ca->dip_back_us - ca->dip_least_us : 0;
+	ca->share_pct = (u64)min(down, up) * 100 / max(ca->dip_wanted_us, 1U);
+	ca->mode = COMPETE;
+	ca->rounds = 0;
+	ca->phase_us = now;
+	ca->level = nagi_level(ca->dip_from_us);
+	if (ca->share_pct >= 80 && ca->share_pct <= 120)
+		nagi_enter_drain(ca, now, ca->w * ca->base_us / max(ca->dip_from_us, 1U), true);
+}
+
+static void nagi_close_slot(struct nagi *ca, u64 now)
+{
+	if (ca->slot_least_us != NO_RTT) {
+		ca->slot_sum_us += ca->slot_least_us;
+		ca->slots++;
+	}
+	ca->slot_least_us = NO_RTT;
+	ca->slot_us = now;
+}
+
+/* What the link delivered in one base RTT is what fits without a queue. */
+static void nagi_end_startup(struct nagi *ca, u64 now)
+{
+	u64 bdp = ((u64)ca->bw * min(ca->base_us, RTT_MAX_US) << W_SHIFT) / USEC_PER_SEC;
+
+	/* Drained first: for a round trip or two the RTT shows what slow start sent. */
+	ca->w = clamp(bdp, 4 * W_ONE, max(ca->w, 4 * W_ONE));
+	nagi_enter_drain(ca, now, ca->w, false);
+}
+
+static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limited)
+{
+	u32 got = tp->delivered - ca->delivered, lost = tp->lost - ca->lost;
+	u32 lost_pct = (u64)lost * 100 / max(got + lost, 1U);
+	u64 now = tp->tcp_mstamp;
+
+	nagi_close_slot(ca, now);
+	if (ca->slots)
+		ca->rtt_us = ca->slot_sum_us / max(ca->slots, 1U);
+	ca->delivered = tp->delivered;
+	ca->lost = tp->lost;
+	if (!ca->slots)
+		return;
+	ca->slot_sum_us = ca->slots = 0;
+	switch (ca->mode) {
+	case STARTUP:
+		if (lost_pct > 2)
+			nagi_end_startup(ca, now);
+		break;
+	case DELAY:
+		nagi_delay_round(ca, now, is_limited, lost_pct);
+		break;
+	case DRAIN:
+		nagi_drain_round(ca, now);
+		break;
+	case COMPETE:
+		nagi_compete_round(ca, now);
+		break;
+	case DIP:
+		nagi_dip_round(ca, now);
+		break;
+	}
+	ca->bw = 0;
+}
+
+static void nagi_take_rtt(struct nagi *ca, const struct rate_sample *rs, u64 now)
+{
+	u32 rtt = min(rs->rtt_us, RTT_MAX_US);
+
+	if (now - ca->slot_us > SLOT_US)
+		nagi_close_slot(ca, now);
+	if (!rs->is_ack_delayed)
+		ca->slot_least_us = min(ca->slot_least_us, rtt);
+	if (ca->mode != COMPETE && ca->mode != DIP)
+		ca->mins[0] = min(ca->mins[0], rtt);
+	ca->base_us = min(ca->base_us, rtt);
+	if (rtt <= ca->base_us + ca->base_us / 128)
+		ca->near_us = now;
+	if (ca->mode != STARTUP)
+		return;
+	/* RFC 9406 §4.2: the least of eight samples. */
+	ca->rounds = nagi_queued(ca, rtt) ? ca->rounds + 1 : 0;
+	if (ca->rounds >= STARTUP_SAMPLES) {
+		ca->rtt_us = rtt;
+		nagi_end_startup(ca, now);
+	}
+}
+
+static void nagi_apply(struct sock *sk, const struct nagi *ca)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 w = ca->mode == DIP ? ca->w * (100 - min(ca->dip_off, 100U)) / 100 : ca->w;
+	u32 rtt = ca->rtt_us ? ca->rtt_us : max(tp->srtt_us >> 3, 1U);
+	/* By w, dip or not: the dip takes packets off, and ACKs pace what is left. */
+	u64 rate = (ca->w * tp->mss_cache >> W_SHIFT) * USEC_PER_SEC / max(rtt, 1U);
+
+	if (ca->mode == STARTUP)
+		rate *= 2;
+	else if (ca->w >= 2 * W_ONE)
+		rate += rate / 4;
+	sk->sk_pacing_rate = max(rate, 1ULL);
+	tp->snd_cwnd = min(nagi_cwnd(w), tp->snd_cwnd_clamp);
+}
+
+SEC("struct_ops")
+void BPF_PROG(nagi_init, struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct nagi *ca = bpf_sk_storage_get(&nagi_storage, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+
+	if (!ca)
+		return;
+	__builtin_memset(ca, 0, sizeof(*ca));
+	ca->w = (u64)max(tp->snd_cwnd, 2U) << W_SHIFT;
+	ca->near_us = ca->slot_us = tp->tcp_mstamp;
+	ca->base_us = ca->mins[0] = ca->mins[1] = ca->mins[2] = ca->slot_least_us = NO_RTT;
+	rounds_begin(&ca->round, tp);
+	ca->delivered = tp->delivered;
+	ca->lost = tp->lost;
+	ca->velocity = 1;
+	ca->mode = STARTUP;
+	if (sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
+SEC("struct_ops")
+void BPF_PROG(nagi_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 now = tp->tcp_mstamp;
+	struct nagi *ca = bpf_sk_storage_get(&nagi_storage, sk, NULL, 0);
+
+	if (!ca)
+		return;
+	if (rs->delivered > 0 && rs->interval_us > 0)
+		ca->bw = max(ca->bw, (u32)((u64)rs->delivered * USEC_PER_SEC / (u64)rs->interval_us));
+	/* The SYN is shorter than a segment: its RTT is not the base of what is sent. */
+	if (rs->rtt_us > 0 && tp->delivered > 2)
+		nagi_take_rtt(ca, rs, now);
+	if (ca->mode == STARTUP && rs->acked_sacked && !rs->is_app_limited)
+		ca->w = min(ca->w + ((u64)rs->acked_sacked << W_SHIFT), W_MOST);
+	if (ca->mode == COMPETE || ca->mode == DIP) {
+		if (rs->losses > 0 && now - ca->cut_us > ca->rtt_us) {
+			nagi_cut(ca, now, false, (u32)rs->losses * 100 / max(rs->prior_in_flight, 1U));
+			ca->mode = COMPETE;	/* what the RTT does now is not the dip's doing */
+		} else if (ca->mode == COMPETE && rs->acked_sacked) {
+			nagi_cubic_grow(ca, now, rs->acked_sacked);
+		}
+	}
+	if (rounds_end(&ca->round, tp, rs))
+		nagi_round(ca, tp, !rs->is_app_limited);
+	nagi_apply(sk, ca);
+}
+
+SEC("struct_ops")
+void BPF_PROG(nagi_set_state, struct sock *sk, u8 new_state)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct nagi *ca = bpf_sk_storage_get(&nagi_storage, sk, NULL, 0);
+
+	if (!ca || new_state != TCP_CA_Loss)
+		return;
+	if (ca->mode == STARTUP)
+		nagi_enter_delay(ca);
+	nagi_cut(ca, tp->tcp_mstamp, true, 100);
+	rounds_begin(&ca->round, tp);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(nagi_ssthresh, struct sock *sk)
+{
+	return tcp_sk(sk)->snd_ssthresh;
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(nagi_undo_cwnd, struct sock *sk)
+{
+	return max(tcp_sk(sk)->snd_cwnd, 2U);
+}
+
+SEC(".struct_ops")
+struct tcp_congestion_ops nagi = {
+	.init		= (void *)nagi_init,
+	.ssthresh	= (void *)nagi_ssthresh,
+	.cong_control	= (void *)nagi_cong_control,
+	.set_state	= (void *)nagi_set_state,
+	.undo_cwnd	= (void *)nagi_undo_cwnd,
+	.name		= "nagi",
+};
