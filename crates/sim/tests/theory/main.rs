@@ -19,6 +19,7 @@ mod fq_codel;
 mod generic_fairness;
 mod incast;
 mod ledbat;
+mod nagi;
 mod narrow_uplink;
 mod parking_lot;
 mod pie;
