@@ -584,7 +584,7 @@ SCENARIOS: dict[str, tuple[str | bytes, str]] = {
     "mtu_alone": (g('mtu = "1400B"'),
      ":3: `mtu` needs the `client` of a program; add one; of our own flows it is their `mss`"),
     "mtu_small": ('[[group]]\nclient = "true"\nmtu = "576B"\n',
-     ":3: mtu `576B` is too small; use at least `1.28kB`"),
+     ":3: mtu `576B` is too small; use 1280 to 65000 bytes"),
     "mtu_large": ('[[group]]\nclient = "true"\nmtu = "65.5kB"\n',
-     ":3: mtu `65.5kB` is too large; use at most `65000B`"),
+     ":3: mtu `65.5kB` is too large; use 1280 to 65000 bytes"),
 }
