@@ -31,7 +31,7 @@
   function regular(corners, turn) { return Array.from({ length: corners }, function (_, at) { return [1, turn + at / corners]; }); }
   const cross = [[0.45, 0.125], [1.1, 0.19], [1.1, 0.31], [0.45, 0.375], [1.1, 0.44], [1.1, 0.56], [0.45, 0.625], [1.1, 0.69], [1.1, 0.81], [0.45, 0.875], [1.1, 0.94], [1.1, 1.06]];
   const MARKERS = {
-    s: regular(4, 0.125), D: regular(4, 0), "^": regular(3, 0), v: regular(3, 0.5), "<": regular(3, 0.75), p: regular(5, 0), h: regular(6, 0),
+    s: regular(4, 0.125), D: regular(4, 0), "^": regular(3, 0), v: regular(3, 0.5), "<": regular(3, 0.75), ">": regular(3, 0.25), p: regular(5, 0), h: regular(6, 0),
     P: cross,
     X: cross.map(function (corner) { return [corner[0], corner[1] + 0.125]; }),
     "*": Array.from({ length: 10 }, function (_, at) { return [at % 2 ? 0.5 : 1.25, at / 10]; }),

@@ -1,0 +1,113 @@
+//! nagi's states and what moves it between them: docs/nagi.md. Rounds of 40 ms; the link delivers 100 packets in one, so that a
+//! window of `w` beside `other` packets has an RTT of (w + other)/100 rounds, by Little's law.
+
+#[allow(dead_code, reason = "rounds uses its part")]
+mod ack_clock;
+mod common;
+mod rounds;
+
+use rounds::{RTT_US, Rounds};
+
+const STARTUP: u64 = 0;
+const DELAY: u64 = 1;
+const DRAIN: u64 = 2;
+const COMPETE: u64 = 3;
+const BDP_PKTS: u32 = 100;
+
+fn round_with_rtt(rounds: &mut Rounds, rtt_us: u32) {
+    rounds.round(BDP_PKTS, 0, |rs| rs.rtt_us = i64::from(rtt_us));
+}
+
+/// A round of the path, with `other` packets of somebody else in flight.
+fn round_beside(rounds: &mut Rounds, other: u32) {
+    let inflight = rounds.flow.sock.snd_cwnd + other;
+    round_with_rtt(rounds, RTT_US.max(inflight * (RTT_US / BDP_PKTS)));
+}
+
+/// A flow whose start is over.
+fn settled() -> Rounds {
+    let mut rounds = Rounds::start("nagi", &[]);
+    for _ in 0..60 {
+        round_beside(&mut rounds, 0);
+    }
+    assert_eq!(rounds.series("mode"), DELAY);
+    rounds
+}
+
+/// RFC 9406 §4.2 takes the least of eight samples; five milliseconds are an eighth of the base.
+#[test]
+fn the_start_ends_with_eight_long_rtts_in_a_row() {
+    let mut rounds = Rounds::start("nagi", &[]);
+    round_with_rtt(&mut rounds, RTT_US);
+    for _ in 0..3 {
+        for _ in 0..7 {
+            round_with_rtt(&mut rounds, RTT_US + 6000);
+        }
+        round_with_rtt(&mut rounds, RTT_US + 1000);
+    }
+    assert_eq!(rounds.series("mode"), STARTUP);
+    for _ in 0..8 {
+        round_with_rtt(&mut rounds, RTT_US + 6000);
+    }
+    assert_eq!(rounds.series("mode"), DRAIN);
+}
+
+/// 2,500 packets per second: c √(rate T₀) = 0.225 √100, 2.25 packets, 0.9 ms. Windows are whole packets.
+#[test]
+fn alone_it_keeps_the_packets_of_the_law_in_the_queue() {
+    let mut rounds = settled();
+    for _ in 0..100 {
+        round_beside(&mut rounds, 0);
+    }
+    let queued = rounds.flow.sock.snd_cwnd - BDP_PKTS;
+    assert!((1..=4).contains(&queued), "{queued} packets");
+}
+
+/// Eight rounds and half a second above 10 ms; less than that is its own kind's.
+#[test]
+fn a_queue_that_stays_above_the_ceiling_is_somebody_else_s() {
+    let mut rounds = settled();
+    for _ in 0..40 {
+        round_with_rtt(&mut rounds, RTT_US + 9000);
+    }
+    assert_ne!(rounds.series("mode"), COMPETE);
+    let mut rounds = settled();
+    for _ in 0..12 {
+        round_with_rtt(&mut rounds, RTT_US + 20_000);
+    }
+    assert_eq!(rounds.series("mode"), DELAY);
+    for _ in 0..3 {
+        round_with_rtt(&mut rounds, RTT_US + 20_000);
+    }
+    assert_eq!(rounds.series("mode"), COMPETE);
+}
+
+/// Somebody who keeps as much in flight whatever the queue, as BBR does: half of all is enough.
+#[test]
+fn beside_one_who_does_not_grow_it_stops_at_half() {
+    let mut rounds = settled();
+    for _ in 0..3000 {
+        round_beside(&mut rounds, 2 * BDP_PKTS);
+    }
+    let most = (0..100).map(|_| {
+        round_beside(&mut rounds, 2 * BDP_PKTS);
+        rounds.flow.sock.snd_cwnd
+    });
+    let most = most.max().unwrap();
+    assert!((100..=400).contains(&most), "{most} packets beside 200");
+}
+
+/// By Little's law the RTT then moves with its own window.
+#[test]
+fn when_the_others_have_gone_a_dip_finds_out_and_the_queue_drains() {
+    let mut rounds = settled();
+    for _ in 0..200 {
+        round_beside(&mut rounds, 2 * BDP_PKTS);
+    }
+    assert_ne!(rounds.series("mode"), DELAY);
+    for _ in 0..1000 {
+        round_beside(&mut rounds, 0);
+    }
+    assert_eq!(rounds.series("mode"), DELAY);
+    assert!(rounds.flow.sock.snd_cwnd <= BDP_PKTS + 4);
+}
