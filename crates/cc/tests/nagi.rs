@@ -1,7 +1,6 @@
 //! nagi's states and what moves it between them: docs/nagi.md. Rounds of 40 ms; the link delivers 100 packets in one, so that a
 //! window of `w` beside `other` packets has an RTT of (w + other)/100 rounds, by Little's law.
 
-#[allow(dead_code, reason = "rounds uses its part")]
 mod ack_clock;
 mod common;
 mod rounds;
