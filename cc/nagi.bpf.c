@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * nagi (a calm sea): a queue of a few milliseconds among its own kind, CUBIC beside who fills the buffer.
+ * nagi (a calm sea): a queue of a few milliseconds among its own flows, CUBIC against flows that fill the buffer.
  *
  *	DELAY, once a round:	w += gain (w base/RTT + v alpha - w),	alpha = c root(rate T0)	[packets]
  *	COMPETE:		CUBIC (RFC 9438) towards the window that the loss interval T implies
@@ -11,14 +11,14 @@
  * base RTT moves too much (rate = k/d^4): an error e moves the rate by 2e/d.
  *
  * Ceiling: a flow of this kind at two packets a round trip queues c root(T0 RTT/2), 6.4 ms at 40 ms. Above that
- * all of the kind yield, so a queue that stays above ceiling_us although they do is somebody else's: COMPETE.
+ * all of the kind yield, so a queue that stays above ceiling_us although they do belongs to other flows: COMPETE.
  *
  * Dip, the way back: no flow can tell its own kind from others by watching. So all of the kind take dip_pct off
  * their windows at once, for three rounds, and put it back for three. When? When the RTT has risen past a half octave,
- * which they see together whatever base RTT they know, or dip_ms after the last. By Little's law the RTT moves by
+ * which they see together even if their base RTTs differ, or dip_ms after the last. By Little's law the RTT moves by
  * the kind's share S of what is in flight: 1 when alone, and then the queue is theirs to drain. A flow that
  * is one of two kinds stops growing at a half: against BBR, which keeps twice its estimate in flight however long the
- * queue is, any share is an equilibrium at some queue (Ware et al., IMC 2019), and this one is fair.
+ * queue, any share is an equilibrium at some queue (Ware et al., IMC 2019), and this one is fair.
  *
  * T: CUBIC flows that lose every T seconds have a window of C T^3/(1 - beta) (RFC 9438 §4.2, K = T). A flow that came
  * late would need five of their epochs to get there by its own losses. It takes that window for its w_max instead.
@@ -84,7 +84,7 @@ struct nagi {
 	struct rounds round;
 	u32	delivered;	/* when the round began: tp->delivered, tp->lost */
 	u32	lost;
-	u32	rounds;		/* of this drain, dip or stay above the ceiling; in COMPETE below half of it */
+	u32	rounds;		/* of this drain, dip or stay above the ceiling; in COMPETE below half of it; in STARTUP long RTTs */
 	u32	under_rounds;
 	u32	velocity;	/* v */
 	u32	alpha;
@@ -135,7 +135,7 @@ static u32 nagi_queue_us(const struct nagi *ca)
 	return ca->rtt_us > ca->base_us ? ca->rtt_us - ca->base_us : 0;
 }
 
-/* The queue that is no longer the path's noise: RFC 9406 §4.3's, but below the ceiling. */
+/* Whether an RTT shows a queue: RFC 9406 §4.3's threshold, but below the ceiling. */
 static bool nagi_queued(const struct nagi *ca, u32 rtt)
 {
 	return rtt > ca->base_us + clamp(ca->base_us / 8, 2000U, max(ceiling_us / 2, 2000U));
@@ -193,8 +193,8 @@ static void nagi_cubic_grow(struct nagi *ca, u64 now, u32 acked)
 }
 
 /*
- * Reno's epoch, w/2 round trips (RFC 5681: from w/2 to w, one a round), is the shortest of anybody who
- * answers losses. Who loses sooner loses beside BBR, to which losses below a fifth mean nothing.
+ * Reno's epoch, w/2 round trips (RFC 5681: from w/2 to w, one a round), is the shortest of any sender that
+ * reacts to losses. Losses that come sooner are caused by BBR, which ignores losses of less than a fifth.
  */
 static void nagi_cut(struct nagi *ca, u64 now, bool is_timeout, u32 lost_pct)
 {
@@ -246,7 +246,7 @@ static void nagi_enter_compete(struct nagi *ca, u64 now)
 	nagi_cubic_start(ca, now);
 }
 
-/* The queue is above the ceiling: counts how long; whether it is somebody else's. */
+/* The queue is above the ceiling: counts for how long, and returns whether it belongs to other flows. */
 static bool nagi_is_alien(struct nagi *ca, u64 now)
 {
 	u64 stay_us;
@@ -348,7 +348,6 @@ static bool nagi_go_down(struct nagi *ca)
 static void nagi_compete_round(struct nagi *ca, u64 now)
 {
 	u32 level = nagi_level(ca->rtt_us);
-	/* Half the RTT gone: more than a reduction for losses takes. */
 	/* A small share takes long to become enough. */
 	u64 wait_us = (dip_ms * USEC_PER_MSEC + 2ULL * DIP_ROUNDS * ca->rtt_us) * enough_pct /
 		      clamp(ca->share_pct, max(enough_pct / 4, 1U), enough_pct);
@@ -360,7 +359,7 @@ static void nagi_compete_round(struct nagi *ca, u64 now)
 			ca->near_us = now;
 			nagi_enter_delay(ca);
 		}
-		/* Nobody has this part of the link: take it as in DELAY. */
+		/* This part of the link is unused: take it as in DELAY. */
 		ca->alpha = nagi_alpha(ca);
 		if (nagi_queue_us(ca) < nagi_wanted_us(ca))
 			ca->w += ca->alpha * GAIN >> 8;
@@ -415,7 +414,7 @@ static void nagi_close_slot(struct nagi *ca, u64 now)
 	ca->slot_us = now;
 }
 
-/* What the link delivered in one base RTT is what fits without a queue. */
+/* The window becomes what the link delivers in one base RTT, which fits without a queue. */
 static void nagi_end_startup(struct nagi *ca, u64 now)
 {
 	u64 bdp = ((u64)ca->bw * min(ca->base_us, RTT_MAX_US) << W_SHIFT) / USEC_PER_SEC;

@@ -1,5 +1,5 @@
 //! nagi's states and what moves it between them: docs/nagi.md. Rounds of 40 ms; the link delivers 100 packets in one, so that a
-//! window of `w` beside `other` packets has an RTT of (w + other)/100 rounds, by Little's law.
+//! window of `w` next to `other` packets of other flows has an RTT of (w + other)/100 rounds, by Little's law.
 
 mod ack_clock;
 mod common;
@@ -17,8 +17,8 @@ fn round_with_rtt(rounds: &mut Rounds, rtt_us: u32) {
     rounds.round(BDP_PKTS, 0, |rs| rs.rtt_us = i64::from(rtt_us));
 }
 
-/// A round of the path, with `other` packets of somebody else in flight.
-fn round_beside(rounds: &mut Rounds, other: u32) {
+/// A round of the path, with `other` packets of other flows in flight.
+fn round_with_others(rounds: &mut Rounds, other: u32) {
     let inflight = rounds.flow.sock.snd_cwnd + other;
     round_with_rtt(rounds, RTT_US.max(inflight * (RTT_US / BDP_PKTS)));
 }
@@ -27,7 +27,7 @@ fn round_beside(rounds: &mut Rounds, other: u32) {
 fn settled() -> Rounds {
     let mut rounds = Rounds::start("nagi", &[]);
     for _ in 0..60 {
-        round_beside(&mut rounds, 0);
+        round_with_others(&mut rounds, 0);
     }
     assert_eq!(rounds.series("mode"), DELAY);
     rounds
@@ -56,15 +56,15 @@ fn the_start_ends_with_eight_long_rtts_in_a_row() {
 fn alone_it_keeps_the_packets_of_the_law_in_the_queue() {
     let mut rounds = settled();
     for _ in 0..100 {
-        round_beside(&mut rounds, 0);
+        round_with_others(&mut rounds, 0);
     }
     let queued = rounds.flow.sock.snd_cwnd - BDP_PKTS;
     assert!((1..=4).contains(&queued), "{queued} packets");
 }
 
-/// Eight rounds and half a second above 10 ms; less than that is its own kind's.
+/// Eight rounds and half a second above 10 ms; less than that can be its own kind's.
 #[test]
-fn a_queue_that_stays_above_the_ceiling_is_somebody_else_s() {
+fn a_queue_that_stays_above_the_ceiling_belongs_to_other_flows() {
     let mut rounds = settled();
     for _ in 0..40 {
         round_with_rtt(&mut rounds, RTT_US + 9000);
@@ -81,19 +81,19 @@ fn a_queue_that_stays_above_the_ceiling_is_somebody_else_s() {
     assert_eq!(rounds.series("mode"), COMPETE);
 }
 
-/// Somebody who keeps as much in flight whatever the queue, as BBR does: half of all is enough.
+/// A flow that keeps the same number of packets in flight for any queue, as BBR does: half of all is enough.
 #[test]
-fn beside_one_who_does_not_grow_it_stops_at_half() {
+fn next_to_a_flow_that_does_not_grow_it_stops_at_half() {
     let mut rounds = settled();
     for _ in 0..3000 {
-        round_beside(&mut rounds, 2 * BDP_PKTS);
+        round_with_others(&mut rounds, 2 * BDP_PKTS);
     }
     let most = (0..100).map(|_| {
-        round_beside(&mut rounds, 2 * BDP_PKTS);
+        round_with_others(&mut rounds, 2 * BDP_PKTS);
         rounds.flow.sock.snd_cwnd
     });
     let most = most.max().unwrap();
-    assert!((100..=400).contains(&most), "{most} packets beside 200");
+    assert!((100..=400).contains(&most), "{most} packets next to 200");
 }
 
 /// By Little's law the RTT then moves with its own window.
@@ -101,11 +101,11 @@ fn beside_one_who_does_not_grow_it_stops_at_half() {
 fn when_the_others_have_gone_a_dip_finds_out_and_the_queue_drains() {
     let mut rounds = settled();
     for _ in 0..200 {
-        round_beside(&mut rounds, 2 * BDP_PKTS);
+        round_with_others(&mut rounds, 2 * BDP_PKTS);
     }
     assert_ne!(rounds.series("mode"), DELAY);
     for _ in 0..1000 {
-        round_beside(&mut rounds, 0);
+        round_with_others(&mut rounds, 0);
     }
     assert_eq!(rounds.series("mode"), DELAY);
     assert!(rounds.flow.sock.snd_cwnd <= BDP_PKTS + 4);

@@ -1,4 +1,4 @@
-//! nagi's queue among its own kind, half of the link beside BBR without a longer queue, and its way back.
+//! nagi's queue among its own kind, a share against BBR without a longer queue, and its way back.
 
 use dumbbell_sim::{Group, Output};
 
@@ -49,17 +49,17 @@ fn its_own_kind_queues_by_the_root_of_its_number() {
     }
 }
 
-/// BBR keeps twice its estimate in flight whatever the buffer (Ware et al., IMC 2019), so that who grows until it loses fills all of
-/// it: 2.56 s here, which CUBIC does. Who stops at half of what is in flight has a share without that, from a fifth to half of the link by
+/// BBR keeps twice its estimate in flight for any buffer (Ware et al., IMC 2019), so that a flow that grows until it loses fills all of
+/// it: 2.56 s here, as CUBIC does. A flow that stops at half of what is in flight has a share without that, from a fifth to half of the link by
 /// how both start.
 #[test]
-fn beside_bbr_it_has_a_share_and_leaves_a_deep_buffer_empty() {
+fn next_to_bbr_it_has_a_share_and_leaves_a_deep_buffer_empty() {
     let groups = |cc| vec![bulk(cc, 1, BASE_RTT_MS), bulk("bbr", 1, BASE_RTT_MS)];
     let output = simulated(64.0, 160, groups("nagi"));
     let share = goodput_bps(&output, "nagi") / LINK_RATE_BPS as f64;
     let waits_ms = queueing_ms(&output, 40.0, 160.0);
     let cubic_ms = queueing_ms(&simulated(64.0, 160, groups("cubic")), 40.0, 160.0);
-    println!("share {share:.2}, {waits_ms:.0} ms wait; beside CUBIC {cubic_ms:.0} ms");
+    println!("share {share:.2}, {waits_ms:.0} ms wait; next to CUBIC {cubic_ms:.0} ms");
     assert_within("share", share, 0.15..=0.6);
     assert!(waits_ms < 200.0 && cubic_ms > 1000.0);
 }
