@@ -176,14 +176,15 @@ def test_curl_loads_a_file_by_the_servers_name(tmp_path, nothing_left):
 
 
 @needs("python3")
+@pytest.mark.parametrize("family", ["AF_INET", "AF_INET6"])
 @pytest.mark.parametrize(
     "cc", ["linux/reno", pytest.param("cubic", marks=pytest.mark.kernel(bpf=True))]
 )
-def test_programs_have_the_groups_congestion_control(cc, nothing_left):
+def test_programs_have_the_groups_congestion_control(cc, family, nothing_left):
     """At both ends, although they do not ask for one; of ours under the name of its instance."""
     shown = "print(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).strip(b'\\0'))"
-    server = "s = socket.create_server(('', 80)).accept()[0]"
-    client = "s = socket.create_connection(('server', 80))"
+    server = f"s = socket.create_server(('', 80), family=socket.{family}).accept()[0]"
+    client = f"s = socket.socket(socket.{family}); s.connect(('server', 80))"
     result = run(
         Group(
             cc=cc,

@@ -64,23 +64,26 @@ impl Netlink {
         self.change_link(index, attributes, LinkFlags::empty())
     }
 
-    /// Gives a point-to-point device its address and its peer's, without a route to the peer, which would be preferred to
-    /// the default route and has none of its metrics. One of IPv6 may be used at once: nobody else can have it.
+    /// Gives a point-to-point device its address, without a route to the peer: it would be preferred to the default
+    /// route and has none of its metrics. An IPv6 address may be used at once: no other host can have it.
     pub(crate) fn add_address(&self, index: u32, own: IpAddr, peer: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = family_of(own);
+        message.header.index = index;
         let no_route = AddressFlags::Noprefixroute;
         let flags;
         (message.header.prefix_len, flags) = match own {
             IpAddr::V4(_) => (32, no_route),
             IpAddr::V6(_) => (128, no_route | AddressFlags::Nodad),
         };
-        message.header.index = index;
         message.attributes = vec![
             AddressAttribute::Local(own),
-            AddressAttribute::Address(peer),
             AddressAttribute::Flags(flags),
         ];
+        // To an IPv6 peer the kernel makes a route whatever the flags say, so it is not told of one.
+        if own.is_ipv4() {
+            (message.attributes).push(AddressAttribute::Address(peer));
+        }
         self.request(
             RouteNetlinkMessage::NewAddress(message),
             NLM_F_CREATE | NLM_F_EXCL,
