@@ -44,9 +44,9 @@ def category_row(category: Category) -> str:
     bounds = dict.fromkeys(
         f"`{bound.measure}` {bound.words}" for case in category.cases for bound in case.bounds
     )
-    drawn = "" if category.draw is None else ", ".join(f"`{name}`" for name in category.draw.fields)
+    fields = dict.fromkeys(f"`{name}`" for draw in category.draws for name in draw.fields)
     what = f"{category.title}. {category.why}"
-    return f"| `{category.name}` | {cells} | {drawn} | {what} | {'; '.join(bounds)} |"
+    return f"| `{category.name}` | {cells} | {', '.join(fields)} | {what} | {'; '.join(bounds)} |"
 
 
 def with_league(page: str, result: Mapping[str, Any], date: str) -> str:

@@ -8,6 +8,7 @@ import runpy
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -17,6 +18,7 @@ from dumbbell.congestion_control.linux_tree import use_linux_tree
 from dumbbell.errors import EngineError, GateError, PrivilegeError
 from dumbbell.report.score_page import render_league
 from dumbbell.run import Run
+from dumbbell.scenario import Scenario
 from dumbbell.score import (
     Board,
     Bound,
@@ -30,6 +32,7 @@ from dumbbell.score import (
 )
 from dumbbell.score.aggregate import category_score, overall_score
 from dumbbell.score.control import CellScore, MetricScore
+from dumbbell.score.draw import Range
 from dumbbell.score.league import Place, failed
 from dumbbell.score.oracle import oracle_of
 from dumbbell.score.text import limit_lines, mean_text
@@ -79,6 +82,9 @@ jitter = "0s"
 cc = "cubic"
 jitter = "0s"
 """
+
+#: How `SMALL` draws cells.
+DRAW = 'draw = { rate = "5mbit..20mbit", flows = "1..3" }'
 
 
 @pytest.fixture
@@ -337,6 +343,69 @@ def test_drawn_cells_are_scored_and_said(cli: Callable[..., Outcome], small: Pat
     assert [each["case"] for each in document["controls"][0]["cells"]] == ["drawn-1", "drawn-2"]
 
 
+def drawn_scenarios(
+    small: Path, draw: str, count: int, seed: int = 1
+) -> list[tuple[str, Scenario]]:
+    """The drawn cells of a board whose category `alone` has another draw."""
+    assert SMALL.count(DRAW) == 1
+    small.write_text(SMALL.replace(DRAW, draw), encoding="utf-8")
+    drawn = read_board(small).with_drawn_cells(count, seed)
+    return [(case.name, case.cells("reno")[0][1]) for case in drawn.categories[0].cases]
+
+
+def test_ranges_within_a_text_are_drawn_and_repeated_by_name(small: Path):
+    jitter = 'impair = "jitter:delay={half=10ms..40ms},uniform={half}", rtt = "{half}"'
+    steps = 'rate_steps = "1s:{2mbit..4mbit}, 2s:8mbit"'
+    scenarios = drawn_scenarios(small, f"draw = {{ {jitter}, {steps} }}", 20)
+    halves = set()
+    for _, scenario in scenarios:
+        half = str(scenario.rtt)
+        assert str(scenario.links[0].impair) == f"jitter:delay={half},uniform={half}"
+        assert 10_000_000 <= int(scenario.rtt) <= 40_000_000
+        first, second = str(scenario.links[0].rate_steps).split(", ")
+        assert 2 <= float(first.removeprefix("1s:").removesuffix("mbit")) <= 4
+        assert second == "2s:8mbit"
+        halves.add(half)
+    assert len(halves) > 10
+
+
+def test_several_draws_take_turns_and_are_named(small: Path):
+    draws = """draw = [{ flows = "2..3" }, { name = "more", flows = "5..6" }]"""
+    first, second, third = drawn_scenarios(small, draws, 3)
+    assert {first[0], second[0]} in ({"drawn-1-buffers", "drawn-2-more"},
+                                     {"drawn-1-more", "drawn-2-buffers"})  # fmt: skip
+    assert third[0] == first[0].replace("1", "3")
+    for name, scenario in (first, second, third):
+        assert scenario.groups[0].flows in ((5, 6) if name.endswith("more") else (2, 3))
+    begin = {drawn_scenarios(small, draws, 1, seed)[0][0] for seed in range(20)}
+    assert begin == {"drawn-1-buffers", "drawn-1-more"}
+
+
+def test_a_drawn_series_is_listed_but_not_in_the_label(cli: Callable[..., Outcome], small: Path):
+    steps = ", ".join(f"{n * 100}ms:{{5mbit..20mbit}}" for n in range(1, 20))
+    draw = f'draw = {{ rate_steps = "{steps}", flows = "1..3" }}'
+    ((_, scenario),) = drawn_scenarios(small, draw, 1)
+    outcome = cli("score", "--list", "--draw", "1", "--board", str(small))
+    assert f"drawn-1 [flows={scenario.groups[0].flows}]\n    rate_steps = 100ms:" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        ('rtt = "{late}"', "`rtt` repeats `{late}`, which is not drawn before"),
+        ('rtt = "{1ms..2ms"', "`rtt` has a brace without its range"),
+        ('rtt = "{2ms..1ms}"', "the first end of `2ms..1ms` must be above 0 and below"),
+        ('rtt = "{1ms..2s}"', "both ends of `1ms..2s` need the same unit"),
+        ('case = "bufers", rtt = "1ms..2ms"', "no case `bufers`; did you mean `buffers`"),
+        ('"0.jitter" = "{1ms..2ms}' + 60 * " " + '"', "only a field of the scenario or of a link"),
+    ],
+)
+def test_a_mistake_in_a_draw_is_said(small: Path, draw: str, message: str):
+    small.write_text(SMALL.replace(DRAW, f"draw = {{ {draw} }}"), encoding="utf-8")
+    with pytest.raises(GateError, match=re.escape(message)):
+        read_board(small)
+
+
 def test_all_built_in_ones_are_scored_by_default_and_those_of_a_tree(tmp_path: Path):
     assert default_controls("simulator") == list(congestion_controls())
     sources = tmp_path / "net/ipv4"
@@ -422,10 +491,32 @@ def test_the_ideal_board_gives_a_reason_for_every_bound_and_takes_anything():
     assert {each.name for each in board.on_the_kernel().categories} == {
         "own", "cubic", "bbr", "late", "rtt",
     }  # fmt: skip
-    for seed in range(20):
-        for category in board.with_drawn_cells(2, seed).categories:
+
+
+def test_every_category_of_the_ideal_board_can_be_drawn_within_its_ranges():
+    board = find_board("ideal")
+    for seed in range(10):
+        drawn = board.with_drawn_cells(5, seed)
+        assert [each.name for each in drawn.categories] == [each.name for each in board.categories]
+        assert drawn.with_drawn_cells(5, seed) == drawn
+        for category in drawn.categories:
             for case in category.cases:
                 case.check()
+                assert case.bounds, case.name
+    ranges = {
+        (category.name, name): each
+        for category in board.categories
+        for draw in category.draws
+        for name, each in draw.fields.items()
+        if isinstance(each, Range)
+    }
+    assert len(ranges) > 40
+    chance = Random(1)  # noqa: S311 -- no secret
+    for each in ranges.values():
+        for _ in range(50):
+            value = each.value(chance).removesuffix(each.unit)
+            # Three digits may round an end of a range outwards.
+            assert each.low * 0.995 <= float(value) <= each.high * 1.005
 
 
 @pytest.mark.slow

@@ -89,6 +89,8 @@ def print_board(board: Board) -> None:
             labels = [label for label, _ in case.cells(ANY)]
             shown = "" if labels == ["all"] else f" [{'; '.join(labels)}]"
             print_line(f"  {case.name}{shown}")
+            for name, value in case.unlabelled.items():
+                print_line(f"    {name} = {value}")
         bounds = {str(bound): bound for case in category.cases for bound in case.bounds}
         for bound in bounds.values():
             print_line(f"    {bound}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from dumbbell.errors import GateError, nearest
 from dumbbell.gate.case import ANY
-from dumbbell.score.draw import Draw
+from dumbbell.score.draw import Draw, drawn_cases
 from dumbbell.score.scored_case import ScoredCase
 
 __all__ = ["Board", "Category"]
@@ -25,8 +25,8 @@ class Category:
         In the file's order.
     weight
         In the geometric mean.
-    draw
-        How held-out cells are drawn; None if they cannot be.
+    draws
+        How held-out cells are drawn; empty if they cannot be.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Category:
     why: str
     cases: tuple[ScoredCase, ...]
     weight: float = 1.0
-    draw: Draw | None = None
+    draws: tuple[Draw, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,9 +126,9 @@ class Board:
             None of the categories can be drawn.
         """
         kept = self._with(
-            replace(each, cases=each.draw.cases(count, seed))
+            replace(each, cases=drawn_cases(each.draws, count, seed))
             for each in self.categories
-            if each.draw is not None
+            if each.draws
         )
         if not kept.categories:
             able = ", ".join(f"`{each.name}`" for each in self.categories)

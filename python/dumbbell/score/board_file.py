@@ -23,7 +23,7 @@ from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario.file import parse_toml, read_text
 from dumbbell.score.board import Board, Category
 from dumbbell.score.bound import Bound
-from dumbbell.score.draw import Draw, read_range
+from dumbbell.score.draw import Draw, read_drawn
 from dumbbell.score.line_of_key import line_of_key
 from dumbbell.score.scored_case import ScoredCase
 
@@ -151,7 +151,7 @@ def build_category(table: Mapping[str, Any], board: Mapping[str, Any]) -> Catego
     if not cases:
         raise GateError("the category has no case; write a `[[category.case]]`")
     return Category(name, text_of(table, "title"), text_of(table, "why"), tuple(cases),
-                    weight_of(table), draw_of(table, cases))  # fmt: skip
+                    weight_of(table), draws_of(table, cases))  # fmt: skip
 
 
 def build_case(
@@ -198,20 +198,26 @@ def kernel_of(table: Mapping[str, Any], words: Mapping[str, Any]) -> Mapping[str
     return table_of(words, "axes") if kernel else None
 
 
-def draw_of(table: Mapping[str, Any], cases: list[ScoredCase]) -> Draw | None:
-    """Return how the cells of a category are drawn."""
+def draws_of(table: Mapping[str, Any], cases: list[ScoredCase]) -> tuple[Draw, ...]:
+    """Return how the cells of a category are drawn: one table, or several that take turns."""
+    draws = table.get("draw", {})
+    if not isinstance(draws, list):
+        draws = [draws] if draws else []
+    return tuple(draw_of({"draw": each}, cases, is_only=len(draws) == 1) for each in draws)
+
+
+def draw_of(table: Mapping[str, Any], cases: list[ScoredCase], *, is_only: bool) -> Draw:
+    """Return how cells like one of the category's cases are drawn; of several each has a name."""
     words = table_of(table, "draw")
-    if not words:
-        return None
     name = words.pop("case", cases[0].name)
+    called = words.pop("name", "" if is_only else name)
     named = [case for case in cases if case.name == name]
     if not named:
         hint = nearest(str(name), [case.name for case in cases])
         raise GateError(f"draw: the category has no case `{excerpt(name)}`{hint}", key="draw")
-    draw = Draw(named[0], {key: read_range(key, value) for key, value in words.items()})
     try:
-        for case in draw.cases(1, 0):
-            case.check()
+        draw = Draw(named[0], read_drawn(words), called)
+        draw.case_at(1, 0).check()
     except DumbbellError as error:
         raise GateError(f"draw: {error}", key="draw") from None
     return draw

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.gate.case import Case
@@ -29,12 +29,15 @@ class ScoredCase(Case):
         Of each of its cells in the category's mean.
     kernel
         The axes that it has on the kernel engine; None if it does not run there.
+    unlabelled
+        What was drawn for it and is not in its cell's label.
     """
 
     category: str = ""
     bounds: tuple[Bound, ...] = ()
     weight: float = 1.0
     kernel: Mapping[str, Any] | None = None
+    unlabelled: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def asked(self) -> list[tuple[Measure, str]]:

@@ -133,7 +133,7 @@ class BoardTarget(Target):
     def held_out(self) -> BoardTarget:
         """Return the goals on freshly drawn cells; of categories without a draw on fresh seeds."""
         seeds = tuple(HELD_OUT_FROM + seed for seed in self.seeds)
-        can_be_drawn = all(each.draw is not None for each in self.board.categories)
+        can_be_drawn = all(each.draws for each in self.board.categories)
         board = self.board
         if can_be_drawn:
             board = board.with_drawn_cells(HELD_OUT_CELLS, HELD_OUT_SEED)
