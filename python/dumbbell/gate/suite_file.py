@@ -9,6 +9,7 @@ from typing import Any
 
 from dumbbell.errors import GateError, ScenarioError, nearest
 from dumbbell.gate.case import Case, ComparedMetric, Subject
+from dumbbell.gate.case_file import find_case_file, read_case_file, shipped_in
 from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.subject import Measure
 from dumbbell.gate.suite import MAX_REPS, MIN_REPS, Suite
@@ -41,7 +42,7 @@ CASE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.ASCII)
 
 def shipped_suites() -> dict[str, Path]:
     """Return the suites that come with dumbbell, by name."""
-    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+    return shipped_in(SHIPPED)
 
 
 def find_suite(name_or_path: str | Path) -> Suite:
@@ -52,15 +53,8 @@ def find_suite(name_or_path: str | Path) -> Suite:
     GateError
         There is no such suite, or it cannot be read.
     """
-    text = str(name_or_path)
-    if text in shipped_suites():
-        return read_suite(shipped_suites()[text])
-    path = Path(name_or_path)
-    if path.suffix == ".toml" or path.is_file():
-        return read_suite(path)
-    raise GateError(
-        f"`{text}` is not a suite, a suite file or a baseline{nearest(text, shipped_suites())}"
-    )
+    what = "a suite, a suite file or a baseline"
+    return read_suite(find_case_file(name_or_path, shipped_suites(), what))
 
 
 def read_suite(path: Path) -> Suite:
@@ -72,16 +66,16 @@ def read_suite(path: Path) -> Suite:
         It is missing, not TOML, or has an invalid key or value; the message starts with the file
         and, if it is known, the line.
     """
-    try:
-        text = read_text(path)
-        document = parse_toml(path, text)
-    except ScenarioError as error:
-        raise GateError(str(error)) from None
-    try:
+
+    def build(document: Mapping[str, Any]) -> Suite:
         return build_suite(path.stem, with_scenario_files(document, path.parent))
-    except GateError as error:
-        line = line_of(text, error.key, error.case, error.group, error.link)
-        raise GateError(f"{path}:{line}: {error}" if line else f"{path}: {error}") from None
+
+    return read_case_file(path, build, headers_of)
+
+
+def headers_of(error: GateError) -> list[tuple[str, int | None]]:
+    """Return the headers under which an error's key is, with how many of each come before."""
+    return [("case", error.case), ("case.link", error.link), ("case.group", error.group)]
 
 
 def with_scenario_files(document: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -317,45 +311,3 @@ def list_of(table: Mapping[str, Any], key: str) -> list[Any]:
             f'{key} must be a list, e.g. `["jain >= 0.95"]`, not `{excerpt(value)}`', key=key
         )
     return value
-
-
-def line_of(
-    text: str, key: str, case: int | None, group: int | None, link: int | None = None
-) -> int | None:
-    """Return the line, from 1, on which a suite's file sets a key.
-
-    Parameters
-    ----------
-    text
-        The file.
-    key
-        The key; empty for the case, group or link itself.
-    case, group, link
-        Index of the `[[case]]` it is in, and of its `[[case.group]]` or `[[case.link]]`; None for
-        none of them.
-    """
-    # `others.share` is written whole, in quotes, or in a table `[case.judge.others]`.
-    names = f"{re.escape(key)}|{re.escape(key.rpartition('.')[2])}"
-    word = re.compile(rf"""(?<![\w.-])["']?(?:{names})["']?\s*[=\]]""")
-    wanted = ("group", group) if group is not None else ("link", link) if link is not None else None
-    at_case, at = -1, ("", -1)
-    counts = {"group": -1, "link": -1}
-    fallback = None
-    for number, line in enumerate(text.splitlines(), start=1):
-        header = line.strip().replace(" ", "").partition("#")[0]
-        if header == "[[case]]":
-            at_case, at, counts = at_case + 1, ("", -1), dict.fromkeys(counts, -1)
-        for table in counts:
-            if header == f"[[case.{table}]]":
-                counts[table] += 1
-                at = (table, counts[table])
-        if at_case != (-1 if case is None else case):
-            continue
-        if fallback is None and case is not None and wanted in (None, at):
-            fallback = number
-        if key and wanted in (None, at) and word.search(line):
-            return number
-    if key and case is not None and fallback:
-        # The suite sets it for all its cases.
-        return line_of(text, key, None, None) or fallback
-    return fallback

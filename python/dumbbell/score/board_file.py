@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import DumbbellError, GateError, ScenarioError, nearest
+from dumbbell.gate.case_file import find_case_file, read_case_file, shipped_in
 from dumbbell.gate.suite_file import (
     CASE_NAME,
     OF_ONLY_LINK,
@@ -20,11 +21,9 @@ from dumbbell.gate.suite_file import (
     warmup_of,
 )
 from dumbbell.quantities.excerpt import excerpt
-from dumbbell.scenario.file import parse_toml, read_text
 from dumbbell.score.board import Board, Category
 from dumbbell.score.bound import Bound
 from dumbbell.score.draw import Draw, read_drawn
-from dumbbell.score.line_of_key import line_of_key
 from dumbbell.score.scored_case import ScoredCase
 
 __all__ = ["build_board", "find_board", "read_board", "shipped_boards"]
@@ -42,7 +41,7 @@ FLOOR, WORST_SHARE = 0.02, 0.5
 
 def shipped_boards() -> dict[str, Path]:
     """Return the boards that come with dumbbell, by name."""
-    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+    return shipped_in(SHIPPED)
 
 
 def find_board(name_or_path: str | Path) -> Board:
@@ -53,13 +52,7 @@ def find_board(name_or_path: str | Path) -> Board:
     GateError
         There is no such board, or it cannot be read.
     """
-    text = str(name_or_path)
-    if text in shipped_boards():
-        return read_board(shipped_boards()[text])
-    path = Path(name_or_path)
-    if path.suffix == ".toml" or path.is_file():
-        return read_board(path)
-    raise GateError(f"`{text}` is not a board or a board's file{nearest(text, shipped_boards())}")
+    return read_board(find_case_file(name_or_path, shipped_boards(), "a board or a board's file"))
 
 
 def read_board(path: Path) -> Board:
@@ -71,23 +64,17 @@ def read_board(path: Path) -> Board:
         It is missing, not TOML, or has an invalid key or value; the message starts with the file
         and, if it is known, the line.
     """
-    try:
-        text = read_text(path)
-        document = parse_toml(path, text)
-    except ScenarioError as error:
-        raise GateError(str(error)) from None
-    try:
-        return build_board(path.stem, document)
-    except GateError as error:
-        line = line_of_key(text, error.key, headers_of(error))
-        raise GateError(f"{path}:{line}: {error}" if line else f"{path}: {error}") from None
+    return read_case_file(path, lambda document: build_board(path.stem, document), headers_of)
 
 
-def headers_of(error: GateError) -> list[tuple[str, int]]:
+def headers_of(error: GateError) -> list[tuple[str, int | None]]:
     """Return the headers under which an error's key is, with how many of each come before."""
-    places = [("category", error.category), ("category.case", error.case)]
-    places += [("category.case.link", error.link), ("category.case.group", error.group)]
-    return [(name, index) for name, index in places if index is not None]
+    return [
+        ("category", error.category),
+        ("category.case", error.case),
+        ("category.case.link", error.link),
+        ("category.case.group", error.group),
+    ]
 
 
 def build_board(name: str, document: Mapping[str, Any]) -> Board:

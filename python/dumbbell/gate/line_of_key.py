@@ -30,9 +30,14 @@ def line_of_key(text: str, key: str, headers: Sequence[tuple[str, int]]) -> int 
         if index >= len(places):
             break
         spans.append((places[index], [*places, end][index + 1]))
-    word = re.compile(rf"""(?<![\w.-])["']?{re.escape(key)}["']?\s*[=\]]""")
-    for start, end in reversed(spans if key else []):
+    # `others.share` is written whole, in quotes, or in a table `[case.judge.others]`.
+    names = f"{re.escape(key)}|{re.escape(key.rpartition('.')[2])}"
+    word = re.compile(rf"""(?<![\w.-])["']?(?:{names})["']?\s*[=\]]""")
+    for depth, (start, end) in reversed(list(enumerate(spans if key else []))):
         for at in range(start, end):
+            # Of an outer table only what comes before the tables in it.
+            if depth < len(spans) - 1 and at > start and marks[at].startswith("[["):
+                break
             if word.search(lines[at]):
                 return at + 1
     return spans[-1][0] + 1 if len(spans) > 1 else None
