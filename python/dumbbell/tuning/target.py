@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError, nearest
@@ -62,6 +62,14 @@ class Goal:
         return f"{self.name}\n{self.unit}" if self.unit else self.name
 
 
+class Running(NamedTuple):
+    """How runs are made: how many at a time, found and kept where, and who is called."""
+
+    jobs: int | None
+    cache: Cache | bool | None
+    on_progress: OnProgress
+
+
 class Target(ABC):
     """What congestion controls are measured on, all on the same runs (common random numbers).
 
@@ -73,7 +81,6 @@ class Target(ABC):
 
     goals: tuple[Goal, ...]
 
-    @abstractmethod
     def measure(
         self,
         ccs: Sequence[str],
@@ -82,6 +89,23 @@ class Target(ABC):
         cache: Cache | bool | None = None,
         on_progress: OnProgress = None,
     ) -> list[Values]:
+        """Return the values of each congestion control.
+
+        Parameters
+        ----------
+        ccs
+            Names or files, with parameters.
+        jobs
+            Runs at a time.
+        cache
+            Where runs are found and kept.
+        on_progress
+            Called several times a second.
+        """
+        return self._values(ccs, Running(jobs, cache, on_progress))
+
+    @abstractmethod
+    def _values(self, ccs: Sequence[str], running: Running) -> list[Values]:
         """Return the values of each congestion control."""
 
     @abstractmethod
@@ -112,18 +136,9 @@ class BoardTarget(Target):
     goals: tuple[Goal, ...]
     seeds: tuple[int, ...]
 
-    def measure(
-        self,
-        ccs: Sequence[str],
-        *,
-        jobs: int | None = None,
-        cache: Cache | bool | None = None,
-        on_progress: OnProgress = None,
-    ) -> list[Values]:
+    def _values(self, ccs: Sequence[str], running: Running) -> list[Values]:
         """Return the scores of each congestion control."""
-        league = score_board(
-            self.board, ccs, seeds=self.seeds, jobs=jobs, cache=cache, on_progress=on_progress
-        )
+        league = score_board(self.board, ccs, seeds=self.seeds, **running._asdict())
         found: dict[str, Values] = {}
         for control in league.controls:
             of = {OVERALL: control.overall, **control.categories}
@@ -172,14 +187,7 @@ class MetricTarget(Target):
             for each in self.metrics
         )
 
-    def measure(
-        self,
-        ccs: Sequence[str],
-        *,
-        jobs: int | None = None,
-        cache: Cache | bool | None = None,
-        on_progress: OnProgress = None,
-    ) -> list[Values]:
+    def _values(self, ccs: Sequence[str], running: Running) -> list[Values]:
         """Return the means of each congestion control's metrics."""
         scenarios = [
             ((number, seed), self.scenario_of(cc, seed))
@@ -193,8 +201,8 @@ class MetricTarget(Target):
             return tuple(rows[0][metric.name] for metric in self.metrics)
 
         runs = measure_each(
-            scenarios, take, workers=jobs, cache=cache, on_progress=on_progress,
-            on_failed=lambda *_: (None,) * len(self.metrics),
+            scenarios, take, workers=running.jobs, cache=running.cache,
+            on_progress=running.on_progress, on_failed=lambda *_: (None,) * len(self.metrics),
         )  # fmt: skip
         return [means([runs[number, seed] for seed in self.seeds]) for number in range(len(ccs))]
 
