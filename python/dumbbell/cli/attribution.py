@@ -50,8 +50,7 @@ def attribute_reproduction(
     stage = [""]
 
     def show(progress: Progress) -> None:
-        label = f"{name}: {stage[0]}, run {progress.finished} of {progress.total}"
-        bar.at(progress.simulated_s / progress.total_s, label)
+        bar.at_run(progress, f"{name}: {stage[0]}, ")
 
     def announce(what: str) -> None:
         stage[0] = what

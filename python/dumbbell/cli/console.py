@@ -28,6 +28,7 @@ from dumbbell.quantities.json_text import json_text
 
 if TYPE_CHECKING:
     from dumbbell.runs.cache import Cache
+    from dumbbell.runs.progress import Progress as RunProgress
 
 __all__ = [
     "error", "note", "note_cache", "out", "print_files", "print_json", "print_line", "print_table",
@@ -262,3 +263,16 @@ class ProgressBar:
     def at(self, share: float, label: str | None = None) -> None:
         """Show the share done, 0 to 1."""
         self.bar.update(self.task, completed=share, description=label)
+
+    def at_run(self, progress: RunProgress, of: str = "") -> None:
+        """Show how many runs are finished.
+
+        Parameters
+        ----------
+        progress
+            Of the runs.
+        of
+            What they are for, before `run 3 of 5`.
+        """
+        label = f"{of}run {progress.finished} of {progress.total}"
+        self.at(progress.simulated_s / max(progress.total_s, 1e-9), label)

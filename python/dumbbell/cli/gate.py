@@ -283,8 +283,7 @@ def run_with_progress(
             while skipped:
                 case = skipped.pop(0)
                 note(f"case `{case.name}` is skipped: it needs {case.needs}")
-            label = f"run {progress.finished} of {progress.total}"
-            bar.at(progress.simulated_s / progress.total_s, label)
+            bar.at_run(progress)
 
         return run_suite(
             suite,

@@ -23,7 +23,6 @@ from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import Time
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import SIMULATOR, check_engine
-from dumbbell.runs import Progress
 from dumbbell.runs.cache import as_cache
 from dumbbell.scenario import Group, Scenario
 from dumbbell.sweeps.design import make_design
@@ -111,14 +110,9 @@ def compare_command(
         check_parent(out_dir)
     kept = as_cache(cache, engine)
     with progress_bar(f"running what {name} describes") as bar:
-
-        def show(progress: Progress) -> None:
-            label = f"run {progress.finished} of {progress.total}"
-            bar.at(progress.simulated_s / progress.total_s, label)
-
         compared = compare_model(
             MODELS[name], scenarios, reps=reps, last_s=last_time.seconds, engine=engine,
-            workers=jobs, cache=kept or False, on_progress=show,
+            workers=jobs, cache=kept or False, on_progress=bar.at_run,
         )  # fmt: skip
     note_cache(kept)
     if out_dir is not None:

@@ -18,7 +18,7 @@ from dumbbell.errors import ScenarioError
 from dumbbell.report.score_page import write_league
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
-from dumbbell.runs import Cache, Progress
+from dumbbell.runs import Cache
 from dumbbell.runs.cache import as_cache
 from dumbbell.score import Board, League, find_board, score_board
 
@@ -204,12 +204,7 @@ def run_with_progress(
 ) -> League:
     """Run the board with a progress bar."""
     with progress_bar("simulating" if engine == SIMULATOR else "running on the kernel") as bar:
-
-        def show(progress: Progress) -> None:
-            label = f"run {progress.finished} of {progress.total}"
-            bar.at(progress.simulated_s / progress.total_s, label)
-
         return score_board(
             board, ccs, seeds=seeds, engine=engine, jobs=jobs, cache=cache or False,
-            on_progress=show,
+            on_progress=bar.at_run,
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,7 @@ from dumbbell.cli.real_time import real_time_note
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import Time
-from dumbbell.runs import Cache, Progress
+from dumbbell.runs import Cache
 from dumbbell.search import SearchProgress, SearchResult, confirm, search
 from dumbbell.search.search import KERNEL_SEEDS
 from dumbbell.search.space import SPACES
@@ -170,11 +171,7 @@ def on_the_kernel(result: SearchResult) -> SearchResult:
         return result
     note(real_time_note([finding.scenario.time.seconds] * (2 * KERNEL_SEEDS), 1))
     with progress_bar("running on the kernel") as bar:
-
-        def follow(progress: Progress) -> None:
-            label = f"on the kernel: run {progress.finished} of {progress.total}"
-            bar.at(progress.simulated_s / progress.total_s, label)
-
+        follow = partial(bar.at_run, of="on the kernel: ")
         return replace(result, finding=confirm(finding, follow))
 
 

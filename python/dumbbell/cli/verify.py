@@ -12,7 +12,6 @@ from dumbbell.cli import options
 from dumbbell.cli.console import error, note, print_json, print_line, progress_bar
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import Size
-from dumbbell.runs import Progress
 
 __all__ = ["verify_command"]
 
@@ -46,12 +45,7 @@ def verify_command(
     """
     limit = int(Size.parse(max_size, "max-size"))
     with progress_bar("running again") as bar:
-
-        def follow(progress: Progress) -> None:
-            label = f"run {progress.finished} of {progress.total}"
-            bar.at(progress.simulated_s / progress.total_s, label)
-
-        result = verify(file, trust=trust, jobs=jobs, max_bytes=limit, on_progress=follow)
+        result = verify(file, trust=trust, jobs=jobs, max_bytes=limit, on_progress=bar.at_run)
     if json:
         print_json(result.to_dict())
     else:
