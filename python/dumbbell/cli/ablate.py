@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from dumbbell.cli import options
 from dumbbell.cli.console import note_cache, print_json, print_line, print_table, progress_bar
-from dumbbell.cli.tune import (
-    TUNING,
-    On,
-    Seeds,
-    What,
-    goal_columns,
-    split_over,
-    tuned_scenario,
-)
-from dumbbell.runs import Cache, Progress
-from dumbbell.tuning import Ablation, ablate, ranges_of, target_named
+from dumbbell.cli.tuning_options import On, Over, Seeds, What, goal_columns, tuned
+from dumbbell.runs import Cache
+from dumbbell.tuning import Ablation, ablate
 
 __all__ = ["ablate_command"]
 
@@ -34,15 +22,7 @@ def ablate_command(
     what: What,
     fields: options.Fields,
     on: On = "ideal",
-    over: Annotated[
-        str,
-        typer.Option(
-            metavar="PARAM[=LOW..HIGH],…",
-            help="These parameters, with these ends.",
-            rich_help_panel=TUNING,
-            show_default="all",
-        ),
-    ] = "",
+    over: Over = "",
     seeds: Seeds = 2,
     unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
@@ -56,20 +36,10 @@ def ablate_command(
     itself: 0 where that is allowed, and both ends of its range, from an eighth to eight times the
     default within what is declared.
     """
-    scenario = tuned_scenario(what, fields, "ablate")
-    target = target_named(on, scenario, seeds)
-    ranges = ranges_of(scenario.groups[0].cc, split_over(over))
+    cc, ranges, target, _ = tuned(what, fields, over, on, seeds, "ablate")
     kept = Cache() if cache else None
     with progress_bar("measuring") as bar:
-
-        def follow(progress: Progress) -> None:
-            label = f"run {progress.finished} of {progress.total}"
-            bar.at(progress.simulated_s / max(progress.total_s, 1e-9), label)
-
-        result = ablate(
-            str(scenario.groups[0].cc), ranges, target, jobs=jobs, cache=kept or False,
-            on_progress=follow,
-        )  # fmt: skip
+        result = ablate(cc, ranges, target, jobs=jobs, cache=kept or False, on_progress=bar.at_run)
     note_cache(kept)
     if json:
         print_json(result.to_dict())
@@ -91,5 +61,5 @@ def show(result: Ablation) -> None:
                 change = f" ({(value - before) * goal.scale:+.3g})"
             cells.append(goal.shown(value) + change)
         rows.append((each.parameter, str(each.value), *cells))
-    print_table(("parameter", "value", *goal_columns(goals)), rows)
+    print_table(("parameter", "value", *goal_columns(result.target)), rows)
     print_line(f"{result.cc}, measured on {result.target.description}; in brackets the difference")
