@@ -291,6 +291,16 @@ def run(
     """Run a scenario on an engine, `simulator` or `kernel`; other Python threads run meanwhile."""
 
 @final
+class KeptAwake:
+    """CPUs that do not sleep until `end`."""
+
+    def __new__(cls) -> KeptAwake:
+        """Keep idle CPUs from sleeping."""
+
+    def end(self) -> None:
+        """Let them sleep again."""
+
+@final
 class Emulation:
     """A running network with hosts: of each group two, in which programs are started."""
 

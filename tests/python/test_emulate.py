@@ -296,6 +296,29 @@ def test_from_python(tmp_path):
     assert sent == sum(link["forwarded_pkts"] for link in path.result.links)
 
 
+def test_a_cpu_that_is_only_kept_awake_is_idle():
+    def awake() -> list[str]:
+        names = [task.read_text().strip() for task in Path("/proc/self/task").glob("*/comm")]
+        return [name for name in names if name.startswith("awake ")]
+
+    with dumbbell.emulate(rate="10mbit", rtt="20ms", keep_awake=True) as path:
+        assert path.client.run(["sleep", "1"]).returncode == 0
+        spinning = awake()
+    emulation = path.result.emulation
+    assert emulation is not None
+    assert emulation["own_cpu_cores"] < 0.5
+    others = emulation["other_cpu_cores"] + emulation["stolen_cpu_cores"]
+    assert emulation["idle_cpu_cores"] + others > len(os.sched_getaffinity(0)) - 0.7
+    # A kernel that has an idle driver does it without threads of ours.
+    driver = Path("/sys/devices/system/cpu/cpuidle/current_driver")
+    if not driver.exists() or driver.read_text().strip() == "none":
+        assert len(spinning) == len(os.sched_getaffinity(0))
+    deadline = time.monotonic() + 30
+    while awake():
+        assert time.monotonic() < deadline, "threads go on after the path has ended"
+        time.sleep(0.01)
+
+
 def test_a_server_that_fails_later_is_in_the_verdict():
     code = "import socket, sys; socket.create_server(('', 80)).accept(); sys.exit(3)"
     ask = "import socket, time; socket.create_connection(('server', 80)); time.sleep(0.5)"

@@ -18,6 +18,7 @@ use crate::hosts::forwarding::NoForwarding;
 use crate::hosts::host::Hosts;
 use crate::hosts::interface::Interface;
 use crate::interface_capture::InterfaceCapture;
+use crate::machine::awake::spun_ns;
 use crate::machine::clock::monotonic_ns;
 use crate::machine::cpu::{MachineCpu, process_cpu_ns};
 use crate::machine::file_limit::{raise_file_limit, raise_file_limit_to_the_hard_one};
@@ -82,6 +83,7 @@ pub struct Emulation {
 /// What the machine had computed when the run began.
 struct Before {
     machine: MachineCpu,
+    spun_ns: u64,
     process_ns: u64,
     at_ns: u64,
 }
@@ -214,6 +216,7 @@ impl Prepared {
         let relay = Relay::start_behind(&hosts, &scenario, epoch_ns, &end, taps, nat)?;
         let before = Before {
             machine: MachineCpu::read()?,
+            spun_ns: spun_ns(),
             process_ns: process_cpu_ns(),
             at_ns: monotonic_ns(),
         };
@@ -402,8 +405,10 @@ impl Emulation {
             capture.finish()?;
             return Err(stopped("capture"));
         }
-        let machine_cpu = MachineCpu::read()?.since(self.before.machine);
-        let process_cpu_ns = process_cpu_ns() - self.before.process_ns;
+        // A CPU that is only kept awake is idle.
+        let spun_ns = spun_ns() - self.before.spun_ns;
+        let machine_cpu = (MachineCpu::read()?.since(self.before.machine)).with_idle(spun_ns);
+        let process_cpu_ns = (process_cpu_ns() - self.before.process_ns).saturating_sub(spun_ns);
         let elapsed_ns = monotonic_ns() - self.before.at_ns;
         let mut traffic = self.traffic.finish()?;
         // With the path still there, on which they may say that they end.

@@ -8,7 +8,7 @@
 //! | module | what |
 //! |---|---|
 //! | `error` | why a run fails |
-//! | `machine` | clocks, CPU time, priorities, limits, readiness of files |
+//! | `machine` | CPUs that are awake, clocks, CPU time, priorities, limits, readiness of files |
 //! | `run_end` | when measuring ends |
 //! | `packet` | packets as bytes: headers, offloaded packets of TUN devices, frames |
 //! | `hosts` | network namespaces with a TUN device each, and interfaces of this machine |
@@ -61,6 +61,7 @@ pub use between::{Between, Rebind, Rebound};
 pub use emulation::Emulation;
 pub use error::Error;
 pub use facts::{Fact, Need, Status, machine};
+pub use machine::awake::KeptAwake;
 pub use programs::{Command, Exit, Process, Side};
 pub use run::run;
 pub use snapshot::{FlowSnapshot, LinkSnapshot, Snapshot};

@@ -24,6 +24,29 @@ pub(crate) struct Emulation {
     control: Arc<dumbbell_scenario::Control>,
 }
 
+/// CPUs that do not sleep until `end`.
+#[pyclass(frozen, module = "dumbbell._core")]
+pub(crate) struct KeptAwake {
+    inner: Mutex<Option<dumbbell_emu::KeptAwake>>,
+}
+
+#[pymethods]
+impl KeptAwake {
+    /// Keep idle CPUs from sleeping.
+    #[new]
+    fn new() -> PyResult<Self> {
+        let kept = dumbbell_emu::KeptAwake::start().map_err(to_python)?;
+        Ok(Self {
+            inner: Mutex::new(Some(kept)),
+        })
+    }
+
+    /// Let them sleep again.
+    fn end(&self) {
+        *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
 /// A program in a host.
 #[pyclass(frozen, module = "dumbbell._core")]
 pub(crate) struct Child {

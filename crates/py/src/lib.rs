@@ -354,7 +354,7 @@ mod _core {
     #[pymodule_export]
     use super::confined::{ConfinedResult, run_compiler, run_confined};
     #[pymodule_export]
-    use super::emulation::{Child, Emulation};
+    use super::emulation::{Child, Emulation, KeptAwake};
     #[pymodule_export]
     use super::isolation::{
         confine, die_with_parent, name_of_system_call, precompile, report_crashes, running_call,

@@ -121,6 +121,14 @@ def emulate_command(
             "--interactive", rich_help_panel=PROGRAMS, help="A shell at the client as the command."
         ),
     ] = False,
+    keep_awake: Annotated[
+        bool,
+        typer.Option(
+            "--keep-awake",
+            rich_help_panel=PROGRAMS,
+            help="Keep idle CPUs from sleeping: packets on an idle path are 0.1 ms less late.",
+        ),
+    ] = False,
     live: options.Live = False,
     capture: Annotated[
         Path | None,
@@ -176,7 +184,10 @@ def emulate_command(
         client=words, cc=cc, mtu=mtu, competitors=competitors or (),
     )  # fmt: skip
     path = EmulatedPath(
-        scenario, None if capture is None else Capture(capture), keeps_packets=log is not None
+        scenario,
+        None if capture is None else Capture(capture),
+        keeps_packets=log is not None,
+        keeps_awake=keep_awake,
     )
     with path:
         servers = [start_server(path, text) for text in serve or ()]

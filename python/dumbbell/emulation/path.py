@@ -132,6 +132,8 @@ class EmulatedPath:
         Where packets are captured, if they are.
     keeps_packets
         Keep what `packets` needs.
+    keeps_awake
+        Keep idle CPUs from sleeping.
 
     Attributes
     ----------
@@ -143,7 +145,12 @@ class EmulatedPath:
     server: Host
 
     def __init__(
-        self, scenario: Scenario, capture: Capture | None = None, *, keeps_packets: bool = False
+        self,
+        scenario: Scenario,
+        capture: Capture | None = None,
+        *,
+        keeps_packets: bool = False,
+        keeps_awake: bool = False,
     ) -> None:
         check_engine(KERNEL, scenario)
         self.scenario = scenario
@@ -153,16 +160,21 @@ class EmulatedPath:
             capture = Capture(Path(self._scratch.name, KEPT_PACKETS), points=["link"])
         self._packets: PacketLog | None = None
         self._capture = capture
+        self._keeps_awake = keeps_awake
+        self._awake: _core.KeptAwake | None = None
         self._emulation: _core.Emulation | None = None
         self._result: Run | None = None
 
     def __enter__(self) -> Self:
         self._prepared = prepared(self.scenario)
         try:
+            if self._keeps_awake:
+                self._awake = _core.KeptAwake()
             self._emulation = _core.Emulation(
                 self._prepared.scenario.to_json(), None, self._capture
             )
         except _core.EngineError as error:
+            self._let_sleep()
             raise EngineError(str(error)) from None
         addresses = json.loads(self._emulation.addresses(0))
         self.client, self.server = (
@@ -183,8 +195,14 @@ class EmulatedPath:
                 raise
             raised.add_note(f"the emulated path could not be ended in order: {error}")
         finally:
+            self._let_sleep()
             if self._scratch is not None:
                 self._scratch.cleanup()
+
+    def _let_sleep(self) -> None:
+        if self._awake is not None:
+            self._awake.end()
+            self._awake = None
 
     @property
     def capture_path(self) -> Path:
@@ -271,6 +289,7 @@ def emulate(
     competitors: Iterable[str | Group] = (),
     capture: Capture | str | Path | None = None,
     keep_packets: bool = False,
+    keep_awake: bool = False,
     **fields: Any,
 ) -> EmulatedPath:
     """Emulate a path between two hosts for any programs.
@@ -287,6 +306,9 @@ def emulate(
         A pcapng file to write, or a `Capture`.
     keep_packets
         Keep what `EmulatedPath.packets` needs.
+    keep_awake
+        Keep idle CPUs from sleeping, so that packets on an idle path are 0.1 ms less late; takes
+        all time that nothing else wants.
     fields
         Of the path: ``rate="12mbit"``, ``rtt``, ``buffer``, ``queue``, ``loss``…; with ``up_``
         those of the way from client to server, whose rate, buffer and queue are otherwise the same.
@@ -302,4 +324,6 @@ def emulate(
         A field is unknown or invalid.
     """
     scenario = emulated_scenario(fields, client=["python"], cc=cc, mtu=mtu, competitors=competitors)
-    return EmulatedPath(scenario, as_capture(capture), keeps_packets=keep_packets)
+    return EmulatedPath(
+        scenario, as_capture(capture), keeps_packets=keep_packets, keeps_awake=keep_awake
+    )

@@ -76,10 +76,7 @@ impl Netlink {
             IpAddr::V4(_) => (32, no_route),
             IpAddr::V6(_) => (128, no_route | AddressFlags::Nodad),
         };
-        message.attributes = vec![
-            AddressAttribute::Local(own),
-            AddressAttribute::Flags(flags),
-        ];
+        message.attributes = vec![AddressAttribute::Local(own), AddressAttribute::Flags(flags)];
         // To an IPv6 peer the kernel makes a route whatever the flags say, so it is not told of one.
         if own.is_ipv4() {
             (message.attributes).push(AddressAttribute::Address(peer));

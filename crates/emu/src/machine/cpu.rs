@@ -61,6 +61,15 @@ impl MachineCpu {
         }
     }
 
+    /// The same, with some of the time in which it was busy taken for idle.
+    pub(crate) fn with_idle(self, ns: u64) -> Self {
+        Self {
+            busy_ns: self.busy_ns.saturating_sub(ns),
+            idle_ns: self.idle_ns + ns,
+            ..self
+        }
+    }
+
     fn parse(table: &str, ticks_per_s: u64) -> Option<Self> {
         let line = table.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let ticks: Vec<u64> = line

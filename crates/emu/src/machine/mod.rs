@@ -1,5 +1,6 @@
-//! What a run needs of this machine: clocks, CPU time, priorities, limits, readiness of files.
+//! What a run needs of this machine: CPUs that are awake, clocks, CPU time, priorities, limits, readiness of files.
 
+pub(crate) mod awake;
 pub(crate) mod clock;
 pub(crate) mod cpu;
 pub(crate) mod file_limit;
