@@ -19,7 +19,8 @@ CARGO = ["cargo", "test", "--release", "--config", "tests/checked.toml", "--work
 CARGO += ["--no-fail-fast"]
 # Unit tests of the crates that do not run the kernel engine.
 CARGO_FAST = [*CARGO, "--exclude", "dumbbell-emu", "--lib"]
-PYTEST = [sys.executable, "-m", "pytest"]
+# The slowest are named at the end.
+PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
 CORES = len(os.sched_getaffinity(0))
 # Tests of one file share what they prepare.
 PYTEST_PARALLEL = [*PYTEST, f"--numprocesses={CORES}", "--dist=loadfile"]

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::hosts::device::Device;
 use crate::hosts::interface::Interface;
 use crate::hosts::namespace::Namespace;
-use crate::hosts::netlink::{DeviceSettings, Netlink};
+use crate::hosts::netlink::{DeviceSettings, Netlink, RouteConnections};
 use crate::hosts::tun::{DEVICE, Offload, Tun};
 use crate::packet::super_packet::Taken;
 
@@ -156,11 +156,15 @@ impl Hosts {
             (&self.receivers[index], !group.delayed_ack),
         ];
         for (host, quick_ack) in hosts {
+            let connections = RouteConnections {
+                kernel_cc: Some(kernel_cc),
+                quick_ack,
+            };
             let set = host.namespace.within(|| {
                 let netlink = Netlink::open()?;
                 let device = netlink.index_of(DEVICE)?;
                 for own in host.addresses() {
-                    netlink.set_congestion_control(device, own, kernel_cc, quick_ack)?;
+                    netlink.set_default_route(device, own, connections)?;
                 }
                 Ok(())
             })?;
@@ -305,12 +309,15 @@ fn set_devices(role: Role, addresses: Addresses, group: &Group) -> io::Result<()
     let (own, peer): (IpAddr, IpAddr) = (addresses.v4.0.into(), addresses.v4.1.into());
     netlink.add_address(index, own, peer)?;
     netlink.set_up(index)?;
-    let quick_ack = role == Role::Receiver && !group.delayed_ack;
-    netlink.add_default_route(index, own, quick_ack)?;
+    let connections = RouteConnections {
+        kernel_cc: None,
+        quick_ack: role == Role::Receiver && !group.delayed_ack,
+    };
+    netlink.set_default_route(index, own, connections)?;
     if let Some((own, peer)) = addresses.v6 {
         // A device has no address of IPv6 while it is down.
         netlink.add_address(index, own.into(), peer.into())?;
-        netlink.add_default_route(index, own.into(), quick_ack)?;
+        netlink.set_default_route(index, own.into(), connections)?;
     }
     Ok(())
 }

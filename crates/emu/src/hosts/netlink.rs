@@ -29,6 +29,15 @@ pub(crate) struct DeviceSettings {
     pub(crate) gso_max_segs: Option<u32>,
 }
 
+/// What connections get from their route.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RouteConnections<'a> {
+    /// The congestion control of those that choose none.
+    pub(crate) kernel_cc: Option<&'a str>,
+    /// No ACK is delayed.
+    pub(crate) quick_ack: bool,
+}
+
 /// A connection to rtnetlink in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub(crate) struct Netlink {
@@ -87,12 +96,12 @@ impl Netlink {
         )
     }
 
-    /// Routes everything of the IP version of `own` through a device; `quick_ack`: no ACK is delayed on this route.
-    pub(crate) fn add_default_route(
+    /// Routes everything of the IP version of `own` through a device, instead of what did.
+    pub(crate) fn set_default_route(
         &self,
         index: u32,
         own: IpAddr,
-        quick_ack: bool,
+        connections: RouteConnections<'_>,
     ) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {
@@ -103,38 +112,14 @@ impl Netlink {
             kind: RouteType::Unicast,
             ..RouteHeader::default()
         };
-        message.attributes.push(RouteAttribute::Oif(index));
-        if quick_ack {
-            let metrics = vec![RouteMetric::QuickAck(1)];
-            message.attributes.push(RouteAttribute::Metrics(metrics));
+        let kernel_cc = connections.kernel_cc.map(str::to_owned);
+        let metrics: Vec<RouteMetric> = (kernel_cc.map(RouteMetric::CcAlgo).into_iter())
+            .chain(connections.quick_ack.then_some(RouteMetric::QuickAck(1)))
+            .collect();
+        message.attributes = vec![RouteAttribute::Oif(index)];
+        if !metrics.is_empty() {
+            (message.attributes).push(RouteAttribute::Metrics(metrics));
         }
-        self.request(
-            RouteNetlinkMessage::NewRoute(message),
-            NLM_F_CREATE | NLM_F_EXCL,
-        )
-    }
-
-    /// Replaces the default route by one whose connections have this congestion control, unless they choose another;
-    /// it is `own`'s IP version's.
-    pub(crate) fn set_congestion_control(
-        &self,
-        index: u32,
-        own: IpAddr,
-        kernel_cc: &str,
-        quick_ack: bool,
-    ) -> io::Result<()> {
-        let mut message = RouteMessage::default();
-        message.header = RouteHeader {
-            address_family: family_of(own),
-            table: RouteHeader::RT_TABLE_MAIN,
-            protocol: RouteProtocol::Static,
-            scope: RouteScope::Link,
-            kind: RouteType::Unicast,
-            ..RouteHeader::default()
-        };
-        let mut metrics = vec![RouteMetric::CcAlgo(kernel_cc.to_owned())];
-        metrics.extend(quick_ack.then_some(RouteMetric::QuickAck(1)));
-        message.attributes = vec![RouteAttribute::Oif(index), RouteAttribute::Metrics(metrics)];
         self.request(
             RouteNetlinkMessage::NewRoute(message),
             NLM_F_CREATE | NLM_F_REPLACE,
