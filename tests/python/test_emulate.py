@@ -73,7 +73,7 @@ def test_a_download_has_the_rate_of_the_path(tmp_path, nothing_left):
     assert 4.1 < took_s < 6
 
 
-#: Two bulk flows that fill whatever queue there is, and what is measured beside them.
+#: Two bulk flows that fill whatever queue there is, and what is measured at the same time.
 BULK = ("--rate", "20mbit", "--rtt", "40ms", "--buffer", "8bdp", "--with", "cubic:2")
 PING_LATER = "sleep 3; exec ping -c 100 -i 0.05 server"
 

@@ -1,7 +1,7 @@
 //! The ECN field of an IP header (RFC 3168 §5).
 
 /// What a packet says of explicit congestion notification. As wide as its neighbours in a packet:
-/// a hole beside it would be copied in pieces that the processor has to wait for.
+/// a hole next to it would be copied in pieces that the processor has to wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Ecn {

@@ -1,4 +1,4 @@
-//! BBRv1 against CUBIC, beside what Linux hosts did on a public testbed.
+//! BBRv1 against CUBIC, compared with what Linux hosts did on a public testbed.
 #![allow(clippy::print_stdout, reason = "--nocapture shows the comparison")]
 
 mod common;

@@ -191,7 +191,7 @@ class Contents:
 
 
 def write_whole(path: Path, manifest: Manifest, contents: Contents) -> None:
-    """Write the archive beside its place, then rename it."""
+    """Write the archive next to its place, then rename it."""
 
     def members() -> Iterator[tuple[str, bytes]]:
         yield MANIFEST, manifest.to_json()

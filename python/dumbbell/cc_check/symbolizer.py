@@ -68,7 +68,7 @@ def with_place(line: str, places: dict[str, tuple[str, str]]) -> str:
 
 
 def find_tool(builder: Builder) -> Path | None:
-    """Find a program: beside the compiler, else where the shell would."""
+    """Find a program: next to the compiler, else where the shell would."""
     compiler = shutil.which(builder.compiler[0])
     beside = [str(Path(compiler).resolve().parent)] if compiler else []
     path = os.pathsep.join([*beside, os.environ.get("PATH", os.defpath)])

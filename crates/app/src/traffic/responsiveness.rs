@@ -1,4 +1,4 @@
-//! Responsiveness under load: a load that fills the link, and probes beside it and on it.
+//! Responsiveness under load: a load that fills the link, and probes next to it and on it.
 
 mod round_trips;
 mod saturation;

@@ -143,7 +143,7 @@ impl Carrier {
         Ok(())
     }
 
-    /// What hosts sent beside TCP and UDP packets for one another.
+    /// What hosts sent other than TCP and UDP packets for one another.
     pub(crate) fn foreign_pkts(&self) -> u64 {
         self.inlet.foreign_pkts
     }

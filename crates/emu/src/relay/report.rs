@@ -30,7 +30,7 @@ pub(crate) struct RelayReport {
     pub(crate) busiest_cpu_ns: u64,
     /// All threads had real-time priority.
     pub(crate) is_realtime: bool,
-    /// What hosts sent beside TCP and UDP packets for one another; none of it crossed the path.
+    /// What hosts sent other than TCP and UDP packets for one another; none of it crossed the path.
     #[cfg_attr(
         not(test),
         allow(dead_code, reason = "tests see by it that hosts keep quiet")

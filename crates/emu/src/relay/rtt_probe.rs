@@ -1,7 +1,7 @@
 //! RTT samples of one flow, taken where its packets enter and leave the path at the sender.
 //!
 //! As Linux takes them: a sample is the age of the newest data packet that an ACK acknowledges
-//! anew, by its number or by SACK, and that was never sent twice (Karn's algorithm, RFC 6298 §3).
+//! newly, by its number or by SACK, and that was never sent twice (Karn's algorithm, RFC 6298 §3).
 
 use std::collections::VecDeque;
 

@@ -132,7 +132,7 @@
     const room = figure.x_range ? 0 : ends[0] === ends[1] ? 1 : data[0].length > 2 * MAX_MARKED ? 0 : 0.04 * (ends[1] - ends[0]);
     return { time: false, range: function (u, low, high) { return chosen(low, high) ? [low, high] : [ends[0] - room, ends[1] + room]; } };
   }
-  // As many of the names as have room beside one another.
+  // As many of the names as have room next to one another.
   function thinned(at, names) {
     return function (u) {
       let free = -Infinity;
