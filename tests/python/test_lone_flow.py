@@ -47,6 +47,14 @@ def test_l3dr_in_a_buffer_smaller_than_a_burst():
     assert run.verdict.status == "OK"
 
 
+def test_random_losses_do_not_make_l3dr_small():
+    """Its bound is never below a BDP, which fills a link but for what is lost and sent again."""
+    scenario = Scenario(["l3dr"], rate="50mbit", rtt="40ms", buffer="2bdp", loss="1%", time="30s")
+    run = dumbbell.run(scenario)
+    assert used(run) > 0.75
+    assert run.verdict.status == "OK"
+
+
 @pytest.mark.parametrize("buffer", ["10bdp", "100pkt"])
 def test_l3dr_on_a_path_shorter_than_a_packet(buffer):
     """Two packets per round trip of b + 2, at a BDP of b = 0.83: docs/l3dr.md."""

@@ -276,6 +276,18 @@ fn rounds_that_lose_more_than_two_per_cent_bound_cwnd() {
 }
 
 #[test]
+fn losses_do_not_bound_cwnd_below_a_bdp() {
+    // One of 20 is 5 %, in every round: without an end to it the bound would fall to 4 packets.
+    let mut rounds = start_in_probe_bw(&plain(&[("loss_thresh", 5), ("extra_acked_gain", 0)]));
+    for _ in 0..40 {
+        rounds.round(19, 1, |_| ());
+    }
+    assert_near(rounds.series("bw_bps") as f64, bps(19), 1e-3);
+    // A BDP is rounded up.
+    assert!((19..=20).contains(&rounds.flow.sock.snd_cwnd));
+}
+
+#[test]
 fn a_phase_sends_a_burst_before_it_ends() {
     let mut rounds = start_in_probe_bw(&[]);
     let phase = rounds.series("cycle_phase");
