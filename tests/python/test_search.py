@@ -21,8 +21,9 @@ from dumbbell.run import engine
 from dumbbell.scenario.file import format_scenario
 from dumbbell.search import confirm, search
 from dumbbell.search.candidate import Candidate, Plain, crossed, drawn, mutated
-from dumbbell.search.fair_part import fair_bits
+from dumbbell.search.fair_part import fair_bits, part_of
 from dumbbell.search.finding import Finding
+from dumbbell.search.kind import Roles
 from dumbbell.search.scale import logarithmic, roundness
 from dumbbell.search.shrink import shrink
 from dumbbell.search.space import SPACES, Space, space_named
@@ -32,6 +33,7 @@ from tests.python.planted_faults import BBR_TIMEOUT, CUBIC_IDLE, RENO_NO_SACK
 
 BASE = Scenario(["reno"], time="8s", sample="50ms")
 PAYLOAD = 1448 / 1514
+PULSES = "datagram:size=1472B,burst=33,interval=1s"
 
 
 def plain_of(base: Scenario, against: str = "cubic") -> Plain:
@@ -188,6 +190,23 @@ def test_shrinking_leaves_what_is_needed_and_rounds_it():
     assert asked < 60
 
 
+def test_pulses_near_the_timeout_starve_reno_and_not_bbr():
+    """The shrew attack: its pulses fill a link of 50 Mbit/s twice for 50 ms, 31 times."""
+    pulses = space_named("cross", BASE).kinds["pulses"].element((200, 50, 550))
+    candidate = Candidate.of([pulses])
+    plain = plain_of(BASE.replace(time="18s"), "bbr")
+    parts = []
+    for is_reference in (False, True):
+        run = dumbbell.run(candidate.scenario(plain, is_reference=is_reference, seed=3))
+        sent = sum(flow["sent_pkts"] for flow in run.summary["flows"] if flow["group"] == 1)
+        assert sent == pytest.approx(31 * 2 * 50e6 * 0.05 / (1514 * 8), rel=0.1)
+        parts.append(part_of(run.scenario, run.summary, 0))
+    assert parts[0] < 0.4
+    assert parts[1] > 0.8
+    said = "with pulses of datagrams at 200 % of the link, 50 ms long, every 550 ms"
+    assert pulses.kind.phrase(pulses.values, Roles("reno", "bbr")) == said
+
+
 def test_round_numbers_come_first():
     scale = logarithmic(1, 1000)
     assert scale.rounder(120) == [100, 200, 90, 80, 70, 60]
@@ -206,6 +225,8 @@ def test_round_numbers_come_first():
         (["cubic"], {"impair": "outage:at=1s,off=100ms,on=300ms"}, 10 * 8 * 0.75),
         ([Group("cubic", traffic="onoff:on=1s,off=3s")], {}, 10 * 8 / 4),
         (["cubic", Group("reno", traffic="datagram:size=1472B,rate=1472kbit")], {}, 8.486 * 8),
+        # Pulses of 100 ms each second, at four times the rate of the link.
+        (["cubic", Group("reno", 10, jitter="100ms", traffic=PULSES)], {}, 9 * 8),
     ],
 )
 def test_the_fair_share_is_what_is_there_for_equal_flows(groups, fields, expected):

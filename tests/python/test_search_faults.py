@@ -23,6 +23,7 @@ FAULTS: dict[str, Any] = {
     "reno without sack": (RENO_NO_SACK, "reno", "gap", "loss-window", 49),
     "copa in shallow buffers": ("copa", "cubic", "drop_rate", "static", 49),
     "the shrew attack on reno": ("reno", "bbr", "gap", "loss-window", 49),
+    "the shrew attack on reno, as pulses": ("reno", "bbr", "gap", "pulses", 49),
 }
 
 

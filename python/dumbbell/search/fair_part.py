@@ -41,8 +41,9 @@ def fair_bits(scenario: Scenario, group: int) -> float:
     for begin, until in pairwise(sorted(edge for edge in edges if edge <= end)):
         if not is_there(tested, begin, end) or is_out(scenario, begin):
             continue
-        rate = rate_at(scenario, begin) - sum(
-            datagram_bps(each) for each in scenario.groups
+        link_bps = rate_at(scenario, begin)
+        rate = link_bps - sum(
+            datagram_bps(each, link_bps) for each in scenario.groups
             if each.traffic.name == "datagram" and is_there(each, begin, end)
         )  # fmt: skip
         there = sum(each.flows for each in flows if is_there(each, begin, end))
@@ -67,8 +68,8 @@ def rate_at(scenario: Scenario, at: int) -> float:
     return float(rate)
 
 
-def datagram_bps(group: Group) -> float:
-    """Return what a source of datagrams takes of the link, bit/s on the wire."""
+def datagram_bps(group: Group, rate_bps: float) -> float:
+    """Return what sources of datagrams take of a link of a rate, bit/s on the wire."""
     values = group.traffic.params
     size = int(values["size"]) if "size" in values else 160
     on_wire = (size + DATAGRAM_HEADER_BYTES) / size
@@ -77,7 +78,12 @@ def datagram_bps(group: Group) -> float:
     burst = int(values.get("burst", 1))
     if "interval" not in values:
         return 0.0
-    return burst * 8 * size * on_wire * group.flows * 1e9 / int(values["interval"])
+    interval = int(values["interval"])
+    sent_bps = burst * 8 * size * on_wire * group.flows * 1e9 / interval
+    if group.flows == 1 or int(group.jitter) >= interval:
+        return sent_bps
+    # Pulses as long as their sources' starts differ: the link passes no more than its rate.
+    return min(sent_bps, rate_bps * int(group.jitter) / interval)
 
 
 def duty(group: Group) -> float:

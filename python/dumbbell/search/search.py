@@ -127,7 +127,7 @@ def search(
     worst
         ``gap``, ``stall``, ``starved``, ``bufferbloat``, ``harm``, or a metric.
     space
-        ``static``, ``segments``, ``cross`` or ``loss-window``.
+        ``static``, ``segments``, ``cross``, ``loss-window`` or ``pulses``.
     budget_s
         Seconds; None for no bound. The search has two thirds of them, shrinking the rest.
     evaluations

@@ -31,8 +31,9 @@ __all__ = ["SPACES", "Space", "space_named"]
 SPACES: Mapping[str, str] = {
     "static": "rate, RTT, buffer, flows, random loss and queue discipline",
     "segments": "rate, RTT, buffer, and steps of rate and RTT in time",
-    "cross": "rate, RTT, buffer, flows, competitors that come and go, sources that pause",
+    "cross": "rate, RTT, buffer, flows, competitors that come and go, pause or send pulses",
     "loss-window": "rate, RTT, buffer, outages from 1 ms, periodic outages and pulses",
+    "pulses": "rate, RTT, buffer, and a competitor that sends pulses of datagrams",
 }
 #: The shortest run: events need time to happen in and to recover from.
 LEAST_S = 2
@@ -92,8 +93,10 @@ def space_named(name: str, base: Scenario, *, flows: int = 1) -> Space:
         "static": [Flows(flows + 1), RandomLoss(), QueueDiscipline()],
         "segments": [RateStep(times), RttStep(times)],
         "cross": [
-            Flows(flows + 1), Competitor(times), OnOffCompetitor(), Pauses(), Datagrams(times)
+            Flows(flows + 1), Competitor(times), OnOffCompetitor(), Pauses(), Datagrams(times),
+            Pulses(),
         ],
         "loss-window": [Outage(times), Outages(), Pulses()],
+        "pulses": [Pulses()],
     }  # fmt: skip
     return Space(name, {kind.name: kind for kind in [*path, *more[name]]})

@@ -12,6 +12,9 @@ __all__ = ["Competitor", "Datagrams", "OnOffCompetitor", "Pauses", "Pulses"]
 #: The largest datagram that is one packet of 1514 bytes on the wire, as TCP's are: 1514 - 14
 #: (Ethernet) - 20 (IP) - 8 (UDP).
 DATAGRAM = "1472B"
+PACKET_BYTES = 1514
+#: Sources of a pulse.
+SOURCES = 20
 #: Longer than any run of a search: to its end.
 TO_THE_END_MS = 3_600_000
 LASTS_MS = Scale((500, 1000, 2000, 5000, 10_000, 20_000, TO_THE_END_MS))
@@ -119,7 +122,11 @@ class Datagrams(Kind):
 
 
 class Pulses(Kind):
-    """Bursts of datagrams at equal intervals: the shrew attack.
+    """A competitor that sends datagrams in pulses of a rate and a length: the shrew attack.
+
+    A pulse that is as long as the victim's RTT and fills the link makes it lose a window; the next
+    one comes as its retransmission timer ends. Each pulse is that of `SOURCES` sources, which start
+    at random within its length and then send at equal intervals.
 
     References
     ----------
@@ -130,17 +137,34 @@ class Pulses(Kind):
     name = "pulses"
 
     def __init__(self) -> None:
-        self.parameters = {"packets": logarithmic(10, 2_000), "period_ms": logarithmic(100, 5_000)}
+        self.parameters = {
+            "percent": linear(100, 400, 50),
+            "length_ms": logarithmic(10, 300),
+            # Around Linux's smallest RTO of 200 ms, and the 1 s of RFC 6298, section 2.4.
+            "period_ms": logarithmic(150, 2_000),
+        }
 
     def place(self, words: Words, values: Values, roles: Roles) -> None:
         """Add a group, which starts after the flows have begun."""
-        traffic = f"datagram:size={DATAGRAM},burst={values['packets']}"
-        traffic += f",interval={in_ms(values['period_ms'])}"
-        words["group"].append({"cc": roles.against, "start": "1s", "traffic": traffic})
+        length_ms = min(values["length_ms"], values["period_ms"])
+        rate_bps = int(Rate.parse(words["rate"], "rate")) * values["percent"] // 100
+        packets = max(rate_bps * length_ms // 1000 // (8 * PACKET_BYTES), 1)
+        sources = min(SOURCES, packets)
+        traffic = f"datagram:size={DATAGRAM},burst={packets // sources}"
+        words["group"].append(
+            {
+                "cc": roles.against, "flows": sources, "start": "1s", "jitter": in_ms(length_ms),
+                "traffic": f"{traffic},interval={in_ms(values['period_ms'])}",
+            }
+        )  # fmt: skip
 
     def phrase(self, values: Values, roles: Roles) -> str:  # noqa: ARG002
-        """Say how many packets, and how often."""
-        return f"with a pulse of {values['packets']} datagrams every {values['period_ms']} ms"
+        """Say how strong, how long and how often."""
+        length_ms = min(values["length_ms"], values["period_ms"])
+        return (
+            f"with pulses of datagrams at {values['percent']} % of the link, {length_ms} ms long, "
+            f"every {values['period_ms']} ms"
+        )
 
 
 def competing(words: Words, values: Values, roles: Roles) -> Words:

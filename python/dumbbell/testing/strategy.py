@@ -38,7 +38,7 @@ def scenarios(
     against
         That of competitors.
     space
-        ``static``, ``segments``, ``cross`` or ``loss-window``.
+        ``static``, ``segments``, ``cross``, ``loss-window`` or ``pulses``.
     elements
         How many differences from the plain scenario there are at most.
     fields
