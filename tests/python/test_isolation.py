@@ -57,6 +57,26 @@ def test_a_hostile_deed_ends_in_an_error_that_names_file_function_and_flow(deed:
     assert "\n" not in message
 
 
+@pytest.mark.parametrize("grows", ["snd_cwnd * 2", "snd_cwnd + (tcp_sk(sk)->snd_cwnd >> 3)"])
+def test_a_cwnd_that_runs_away_is_an_error_that_names_it(tmp_path: Path, grows: str) -> None:
+    """Without that, what is in flight fills the memory, until the run is killed."""
+    file = tmp_path / "runaway.bpf.c"
+    deed = f"if (tp->snd_cwnd < 1U << 29)\n\t\t\ttp->snd_cwnd = tcp_sk(sk)->{grows};"
+    file.write_text(HOSTILE.read_text().replace("tp->snd_cwnd = ~0U;", deed), encoding="utf-8")
+    words = {"rate": "100mbit", "rtt": "40ms", "buffer": "1bdp"}
+    with pytest.raises(dumbbell.CongestionControlError) as caught:
+        dumbbell.run(scenario("cubic", f"{file}:deed=5", **words))
+    message = str(caught.value)
+    assert message.startswith(f"congestion control `{file}` let cwnd run away to ")
+    assert "in `cong_avoid` (flow 1, at 0." in message
+    # 100 times the 330 packets of the path and the 330 of the buffer.
+    assert "66000 packets are in flight on a path that holds 660 with its buffers; " in message
+    # What is not in flight does no harm, whatever cwnd is.
+    small = dumbbell.Group(f"{file}:deed=5", rwnd="1MB")
+    limited = dumbbell.run(dumbbell.Scenario([small], time="3s", **words))
+    assert max(limited.flows["cwnd_pkts"].to_pylist()) > 66_000
+
+
 def test_the_process_that_forks_has_one_thread() -> None:
     """Python 3.12 and newer warn of others, and a fork may hang on what they hold."""
     dumbbell.run(scenario(str(ROOT / "cc/reno.bpf.c"), time="1s"))

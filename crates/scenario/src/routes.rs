@@ -10,6 +10,9 @@ use crate::topology::Topology;
 /// The largest pure ACK on the wire, bytes: Ethernet 14, IP 20, and a TCP header of 60 (RFC 9293 §3.1).
 const MAX_ACK_BYTES: u64 = 94;
 
+/// The smallest: without options.
+const MIN_ACK_BYTES: u64 = 54;
+
 /// A way of a group's packets, as the scenario calls it.
 #[derive(Clone, Copy)]
 enum Way {
@@ -45,6 +48,25 @@ impl Scenario {
     /// The links that a group's ACKs cross, in order.
     pub fn links_back_of<'a>(&'a self, group: &'a Group) -> impl Iterator<Item = &'a Link> {
         group.back.iter().filter_map(|name| self.link(name))
+    }
+
+    /// The most that the path of a group and the buffers on it can hold, full segments: what its slowest
+    /// link carries in an RTT, at the largest rate and RTT of the run, and all buffers full, of ACKs on
+    /// the way back.
+    pub fn path_pkts(&self, group: &Group) -> u64 {
+        let rates_bps = self
+            .links_of(group)
+            .map(|link| link.highest_rate_bps(self.duration_ns));
+        let rate_bps = u128::from(rates_bps.min().unwrap_or(0));
+        let rtt_ns = u128::from(group.base_rtts_ns(self.duration_ns).max().unwrap_or(0));
+        let bdp_pkts = rate_bps * rtt_ns / 8_000_000_000 / u128::from(group.packet_bytes());
+        let held_pkts = |packet_bytes| move |link: &Link| link.queue.limit().packets(packet_bytes);
+        let there = self.links_of(group).map(held_pkts(group.packet_bytes()));
+        let back = self.links_back_of(group).map(held_pkts(MIN_ACK_BYTES));
+        there.chain(back).fold(
+            u64::try_from(bdp_pkts).unwrap_or(u64::MAX),
+            u64::saturating_add,
+        )
     }
 
     /// Smallest base RTT, ns, that any group ever has whose data or ACKs cross `link`.

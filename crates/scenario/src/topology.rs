@@ -338,7 +338,7 @@ mod tests {
     use dumbbell_net::Limit;
 
     use crate::group::RttStep;
-    use crate::link::Queue;
+    use crate::link::{Queue, RateStep};
 
     const MS: u64 = 1_000_000;
 
@@ -483,6 +483,25 @@ mod tests {
         assert_eq!(order(&cyclic), ["d", "b", "c", "a"]);
         cyclic.links.reverse();
         assert_eq!(order(&cyclic), ["d", "b", "c", "a"]);
+    }
+
+    #[test]
+    fn a_path_holds_its_bdp_and_all_buffers() {
+        // 10 Mbit/s x 100 ms are 82 packets of 1514 bytes; each buffer holds 100 packets.
+        let links = vec![link("a", 5), link("b", 7), link("up", 30)];
+        let groups = vec![group(100 * MS, &["a", "b"], &["up"])];
+        let mut lot = scenario(links, groups);
+        assert_eq!(lot.path_pkts(&lot.groups[0]), 82 + 300);
+        // The slowest link decides, at its highest rate.
+        lot.links[1].link_rate_bps = 1_000_000;
+        assert_eq!(lot.path_pkts(&lot.groups[0]), 8 + 300);
+        lot.links[1].rate_steps = vec![RateStep {
+            at_ns: MS,
+            link_rate_bps: 2_000_000,
+        }];
+        assert_eq!(lot.path_pkts(&lot.groups[0]), 16 + 300);
+        lot.links[2].queue = Queue::drop_tail(Limit::Bytes(540));
+        assert_eq!(lot.path_pkts(&lot.groups[0]), 16 + 210);
     }
 
     #[test]

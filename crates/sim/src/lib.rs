@@ -128,10 +128,9 @@ fn load(scenario: &Scenario, loader: Loader<'_>) -> Result<Vec<Rc<Instance>>, Er
                 name: group.cc.name.clone(),
                 params: group.cc.params.clone(),
             };
-            Ok(loader(
-                &request,
-                random::element_seed(scenario.seed, "cc", index),
-            )?)
+            let instance = loader(&request, random::element_seed(scenario.seed, "cc", index))?;
+            instance.set_path_pkts(scenario.path_pkts(group));
+            Ok(instance)
         })
         .collect()
 }

@@ -137,6 +137,8 @@ pub struct Sender {
     pub(crate) nxt: u32,
     /// Size of the send buffer now, segments.
     pub(crate) sndbuf_pkts: u32,
+    /// Packets in flight from which on cwnd has run away, and nothing new is sent.
+    pub(crate) runaway_pkts: u32,
     /// Its part of the memory that all sockets share, if that is limited.
     pub(crate) memory: Option<Share>,
     /// One past the last segment that the application has written; without end `u32::MAX`.
@@ -235,6 +237,7 @@ impl Sender {
         }
         let mut sender = Self {
             config,
+            runaway_pkts: runaway_pkts(&config, &cc),
             cc,
             phase: Phase::Closed,
             started_ns: 0,
@@ -402,6 +405,14 @@ impl Sender {
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         self.cc.sock.tcp_clock_cache
+    }
+}
+
+/// Packets in flight from which on cwnd has run away. Only of the way there it is known what it holds.
+fn runaway_pkts(config: &SenderConfig, cc: &Flow) -> u32 {
+    match config.half {
+        Half::Only | Half::Forward => cc.runaway_pkts(),
+        Half::Reverse => u32::MAX,
     }
 }
 

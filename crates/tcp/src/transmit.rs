@@ -47,15 +47,19 @@ impl Sender {
         let mut max_segs = 0; // computed only when something may be sent
         let sndbuf_end = self.una.saturating_add(self.sndbuf_pkts);
         let data_end = self.end.min(sndbuf_end);
+        let runaway_pkts = self.runaway_pkts;
         self.limit = Limit::None;
         while self.nxt < data_end {
             if self.is_paced_out() {
                 break;
             }
             let sock = &self.cc.sock;
-            let (in_flight, cwnd) = (sock.packets_in_flight(), sock.snd_cwnd);
+            let (in_flight, cwnd) = (sock.packets_in_flight(), sock.snd_cwnd.min(runaway_pkts));
             if in_flight >= cwnd {
                 self.limit = Limit::Cwnd;
+                if in_flight >= runaway_pkts {
+                    self.cc.note_runaway();
+                }
                 break;
             }
             let cwnd_left = cwnd - in_flight;

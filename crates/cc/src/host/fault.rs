@@ -8,6 +8,21 @@ pub const MAX_CWND_PKTS: u32 = 1 << 30;
 /// retransmission timeout, which begins at 1 s (RFC 6298 §2.1).
 pub(crate) const MAX_CWND_ZERO_NS: u64 = 1_000_000_000;
 
+/// So many times what its path and the buffers hold, and at least [`RUNAWAY_MIN_PKTS`]: with that in
+/// flight a cwnd has run away. Nothing that a sender measures depends on more, and its packets would
+/// fill the memory until the run is killed.
+const RUNAWAY_TIMES: u64 = 100;
+
+/// On short paths a cwnd may be thousands of times what they hold, by design or by the losses that it
+/// ignores (eight Copa flows in 0.1 BDP), and does no harm.
+const RUNAWAY_MIN_PKTS: u64 = 1 << 16;
+
+/// Packets in flight from which on cwnd has run away on a path that holds `path_pkts` with its buffers.
+pub(crate) fn runaway_pkts(path_pkts: u64) -> u32 {
+    let pkts = path_pkts.saturating_mul(RUNAWAY_TIMES);
+    u32::try_from(pkts.max(RUNAWAY_MIN_PKTS)).unwrap_or(u32::MAX)
+}
+
 /// A congestion control broke the contract. `Display` is the line a user reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use dumbbell_cc_abi::{AckSample, CaEvent, CaState, LostSegment, ModuleOps, Ops, RateSample, Sock};
 
-use crate::host::fault::{Fault, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy};
+use crate::host::fault::{Fault, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy, runaway_pkts};
 use crate::host::field_watch::FieldWatch;
 use crate::host::hosted::HostedPointer;
 use crate::host::instance::Instance;
@@ -39,6 +39,7 @@ pub struct Flow {
     /// Time since which every reaction to an ACK has left cwnd at 0.
     cwnd_zero_since_ns: Option<u64>,
     cwnd_zero_max_ns: u64,
+    runaway_pkts: u32,
 }
 
 impl Flow {
@@ -62,6 +63,7 @@ impl Flow {
             hosted,
             address,
             watch: instance.is_bpf_source().then(Box::default),
+            runaway_pkts: runaway_pkts(instance.path_pkts()),
             instance,
             number: 0,
             cwnd_zero_since_ns: None,
@@ -82,6 +84,31 @@ impl Flow {
     /// The longest time during which every reaction to an ACK left cwnd at 0.
     pub fn cwnd_zero_max_ns(&self) -> u64 {
         self.cwnd_zero_max_ns
+    }
+
+    /// Packets in flight from which on its cwnd has run away ([`Instance::set_path_pkts`]).
+    #[inline]
+    pub fn runaway_pkts(&self) -> u32 {
+        self.runaway_pkts
+    }
+
+    /// Reports that so many are in flight, or more.
+    #[cold]
+    pub fn note_runaway(&self) {
+        let op = if self.has_cong_control() {
+            Op::CongControl
+        } else {
+            Op::CongAvoid
+        };
+        let sock = &self.sock;
+        let violation = format!("let cwnd run away to {} packets", sock.snd_cwnd);
+        let remedy = format!(
+            "{} packets are in flight on a path that holds {} with its buffers; limit cwnd, for example \
+             to twice what is delivered in an RTT",
+            sock.packets_in_flight(),
+            self.instance.path_pkts()
+        );
+        self.note(op, violation, remedy);
     }
 
     /// The congestion control's name.

@@ -45,6 +45,8 @@ pub struct Instance {
     /// The requested name or file.
     requested: String,
     running: SharedRunning,
+    /// What its flows' path and the buffers on it hold, packets; `u64::MAX`: not known.
+    path_pkts: Cell<u64>,
     /// The first fault; shared with hosted flows.
     fault: Rc<OnceCell<Fault>>,
     /// Makes its flows, if it is not written in C.
@@ -128,6 +130,7 @@ impl Instance {
             declarations,
             requested: request.name.clone(),
             running: SharedRunning::default(),
+            path_pkts: Cell::new(u64::MAX),
             fault: Rc::default(),
             hosted: None,
             forget_socket,
@@ -155,6 +158,7 @@ impl Instance {
             declarations: hosted.declarations(),
             requested: requested.to_owned(),
             running: SharedRunning::default(),
+            path_pkts: Cell::new(u64::MAX),
             fault: Rc::default(),
             hosted: Some(hosted),
             forget_socket: None,
@@ -233,6 +237,17 @@ impl Instance {
     /// The first fault of any flow, after which the run cannot continue.
     pub fn fault(&self) -> Option<&Fault> {
         self.fault.get()
+    }
+
+    /// Tells what the path of flows that are made from now on holds with its buffers, packets: far more
+    /// in flight is a fault.
+    pub fn set_path_pkts(&self, path_pkts: u64) {
+        self.path_pkts.set(path_pkts);
+    }
+
+    /// What it was told of that; `u64::MAX`: nothing.
+    pub(crate) fn path_pkts(&self) -> u64 {
+        self.path_pkts.get()
     }
 
     /// A new socket that runs this instance; [`Flow::init`] starts it.
