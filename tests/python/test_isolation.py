@@ -63,7 +63,7 @@ def test_a_cwnd_that_runs_away_is_an_error_that_names_it(tmp_path: Path, grows: 
     file = tmp_path / "runaway.bpf.c"
     deed = f"if (tp->snd_cwnd < 1U << 29)\n\t\t\ttp->snd_cwnd = tcp_sk(sk)->{grows};"
     file.write_text(HOSTILE.read_text().replace("tp->snd_cwnd = ~0U;", deed), encoding="utf-8")
-    words = {"rate": "100mbit", "rtt": "40ms", "buffer": "1bdp"}
+    words: dict[str, Any] = {"rate": "100mbit", "rtt": "40ms", "buffer": "1bdp"}
     with pytest.raises(dumbbell.CongestionControlError) as caught:
         dumbbell.run(scenario("cubic", f"{file}:deed=5", **words))
     message = str(caught.value)

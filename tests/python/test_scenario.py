@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from dumbbell import CongestionControlChoice, Group, Scenario, ScenarioError, run
+from dumbbell import CongestionControlChoice, Group, Run, Scenario, ScenarioError, run
+from dumbbell.congestion_control.presets import PRESETS
 
 
 def test_resolves_to_base_units():
@@ -157,6 +158,11 @@ def test_refuses_no_flows():
         ("./docs", "congestion control `./docs`: is a directory"),
         ("./README.md", "`./README.md`: its name ends in none of `.c`, `.py`, `.so`"),
         ("", "invalid congestion control"),
+        ("copa@papers", "has no preset `papers`; use `copa@ccp-4.15`, `copa@paper`"),
+        ("copa@", "has no preset after `@`; use `copa@ccp-4.15`, `copa@paper`"),
+        ("reno@paper", "`reno` has no preset `paper`; it has none"),
+        ("cubik@paper", "unknown congestion control `cubik`; did you mean `cubic`?"),
+        ("copa@paper:velocity=1", "`copa` has no parameter `velocity`"),
     ],
 )
 def test_refuses_congestion_control(text, says, monkeypatch):
@@ -186,6 +192,48 @@ def test_congestion_control_prints_as_it_reads():
     text = "copa:mode_window_rtts=5,default_inv_delta=4"
     assert str(CongestionControlChoice.parse(text)) == text
     assert CongestionControlChoice.parse(text).series[0].name == "mode"
+
+
+@pytest.mark.parametrize(
+    ("cc", "name"), [(cc, name) for cc, presets in PRESETS.items() for name in presets]
+)
+def test_a_preset_is_parameters_that_differ_from_the_defaults(cc, name):
+    choice = CongestionControlChoice.parse(f"{cc}@{name}")
+    assert (choice.name, str(choice)) == (cc, f"{cc}@{name}")
+    defaults = {each.name: each.default for each in choice.description.parameters}
+    assert choice.params
+    assert all(value != defaults[param] for param, value in choice.params.items())
+    assert not choice.is_file
+
+
+def test_what_is_set_has_precedence_over_a_preset():
+    changed = CongestionControlChoice.parse("copa@paper:velocity_max=8,default_inv_delta=4")
+    assert str(changed) == "copa@paper:velocity_max=8,default_inv_delta=4"
+    paper = CongestionControlChoice.parse("copa@paper")
+    assert changed.params == {**paper.params, "velocity_max": 8, "default_inv_delta": 4}
+    assert str(paper.with_param("velocity_max", 8)) == "copa@paper:velocity_max=8"
+    assert paper == CongestionControlChoice.parse("copa@paper:velocity_max=1048576")
+    assert paper != CongestionControlChoice.parse("copa")
+
+
+def test_a_result_names_the_preset(tmp_path):
+    words: dict[str, Any] = {"time": "2s", "buffer": "4bdp"}
+    named = run(Scenario(["copa@paper", "copa"], **words))
+    assert named.scenario.group_labels == ("copa@paper", "copa")
+    assert [group["params"]["cwnd_min_pkts"] for group in named.groups] == [2, 0]
+    spelled = ",".join(f"{k}={v}" for k, v in PRESETS["copa"]["paper"].params.items())
+    same = run(Scenario([f"copa:{spelled}", "copa"], **words))
+    assert named.flows.equals(same.flows)
+    loaded = Run.load(named.save(tmp_path / "run"))
+    (paper, _) = (group.cc for group in loaded.scenario.groups)
+    assert (paper.name, paper.preset, str(paper)) == ("copa", "paper", "copa@paper")
+    assert paper.params == PRESETS["copa"]["paper"].params
+
+
+def test_the_presets_are_listed(cli):
+    assert "copa@paper" in cli("cc", "list", "copa").out
+    (copa,) = json.loads(cli("cc", "list", "copa", "--json").out)
+    assert [preset["name"] for preset in copa["presets"]] == ["ccp-4.15", "paper"]
 
 
 @pytest.mark.parametrize(

@@ -213,7 +213,7 @@ class Check:
         if recorded.is_python_class:
             raise ResultError(f"`{name}` is a class of a program, which an archive cannot hold")
         if not recorded.is_file:
-            return CongestionControlChoice(name, recorded.params)
+            return CongestionControlChoice(name, recorded.params, preset=recorded.preset)
         cc = self.manifest.congestion_controls.get(name, {})
         if cc.get("kind") != FILE or not cc.get("main"):
             raise ResultError(f"the archive does not hold the source of `{name}`")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dumbbell.capture_analysis.analysis import Analysis
 from dumbbell.capture_analysis.connection_table import connection_label
 from dumbbell.capture_analysis.time_sequence import draw_time_sequence
+from dumbbell.congestion_control.choice import split_preset
 from dumbbell.plots import Curve, Figure, group_colors
 from dumbbell.plots.style import CONNECTION_COLORS, shades
 from dumbbell.run.series import to_floats
@@ -51,7 +52,7 @@ def kept_connections(analysis: Analysis) -> list[int]:
 def looks_of(analysis: Analysis, connections: Sequence[int]) -> list[tuple[int, str, str]]:
     """Return each connection with its label and colour: its congestion control's, if known."""
     groups = [analysis.group_of(number) for number in connections]
-    names = [cc.partition(":")[0] for cc in analysis.congestion_controls]
+    names = [split_preset(cc.partition(":")[0])[0] for cc in analysis.congestion_controls]
     free = {
         group: shades(color, groups.count(group)) for group, color in enumerate(group_colors(names))
     }

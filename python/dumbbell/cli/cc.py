@@ -17,6 +17,7 @@ from dumbbell.cli.lazy_command import CommandGroup, examples
 from dumbbell.congestion_control import Description, congestion_controls, describe
 from dumbbell.congestion_control.linux_tree import tree_in_use
 from dumbbell.congestion_control.new import Kind, new
+from dumbbell.congestion_control.presets import presets_of
 from dumbbell.errors import EngineError, ScenarioError, nearest
 
 __all__ = ["cc_app"]
@@ -191,6 +192,12 @@ def print_description(description: Description) -> None:
         ]
         columns = ("parameter", "default", "range", "unit", "what it does")
         print_table(columns, rows, left=range(5), optional=("unit", "default"))
+    presets = presets_of(description.name)
+    if presets:
+        named = [
+            (f"{description.name}@{name}", f"{p.doc} ({p.source})") for name, p in presets.items()
+        ]
+        print_table(("preset", "what it is"), named, left=range(2))
     if description.series:
         series = [(s.name, " ".join(s.labels) or s.unit, s.doc) for s in description.series]
         print_table(("state series", "unit or values", "what it is"), series, left=range(3))
@@ -206,6 +213,10 @@ def to_documents(descriptions: Iterable[Description]) -> list[dict[str, object]]
             "name": description.name,
             "title": description.title,
             "params": [vars(parameter) for parameter in description.parameters],
+            "presets": [
+                {"name": name, **vars(preset)}
+                for name, preset in presets_of(description.name).items()
+            ],
             "series": [vars(series) for series in description.series],
             "notes": list(description.notes),
         }

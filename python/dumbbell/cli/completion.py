@@ -115,19 +115,24 @@ def matching(incomplete: str, candidates: Iterable[tuple[str, str]]) -> list[tup
 
 
 def complete_what(incomplete: str) -> list[tuple[str, str]]:
-    """Complete a congestion control: ``co``, ``copa:mode_``, ``copa:mode_switching=0,de``."""
+    """Complete a congestion control: ``co``, ``copa@p``, ``copa:mode_``, ``copa:a=0,b``."""
     from dumbbell.congestion_control import congestion_controls
+    from dumbbell.congestion_control.presets import presets_of
 
     known = congestion_controls()
     before = os.environ.get(BEFORE_BREAK, "")
     name, colon, parameters = (before + incomplete).partition(":")
+    spelled, at, _ = name.partition("@")
+    if at and not colon:
+        presets = presets_of(spelled).items()
+        return matching(incomplete, ((f"{spelled}@{each}", p.doc) for each, p in presets))
     if not colon:
         return matching(incomplete, ((each, cc.title) for each, cc in known.items()))
-    if name not in known:
+    if spelled not in known:
         return []
     done = (name + colon + parameters[: 1 + parameters.rfind(",")]).removeprefix(before)
     return matching(
-        incomplete, ((f"{done}{p.name}={p.default}", p.doc) for p in known[name].parameters)
+        incomplete, ((f"{done}{p.name}={p.default}", p.doc) for p in known[spelled].parameters)
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from dumbbell import _core
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES, tree_in_use
+from dumbbell.congestion_control.presets import preset_of, presets_of
 from dumbbell.errors import EngineError, ScenarioError, nearest, os_reason
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.plain_value import check_printable
@@ -170,7 +171,7 @@ def describe(name_or_path: str) -> Description:
 
 @dataclass(frozen=True, eq=False)
 class CongestionControlChoice:
-    """A congestion control as a scenario names it: ``copa:mode_window_rtts=5``, ``./mine.bpf.c``.
+    """A congestion control as a scenario names it: ``copa@paper``, ``copa:mode_window_rtts=5``.
 
     Attributes
     ----------
@@ -179,7 +180,10 @@ class CongestionControlChoice:
         congestion controls), or ``linux/cubic``: the running kernel's own. After `use_linux_tree`
         also the name of one of Linux's, which becomes the path of its source.
     params
-        Parameters that differ from the defaults.
+        Parameters that differ from the defaults, those of the preset included.
+    preset
+        The preset it is made from, ``paper`` of ``copa@paper``; empty: none. What `params` sets
+        has precedence over it.
     path
         Where its file is, if that is not where the name says: the name is that of a result, and
         stays.
@@ -193,6 +197,7 @@ class CongestionControlChoice:
     name: str
     params: Mapping[str, int] = field(default_factory=dict)
     path: Path | None = None
+    preset: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         check_printable(self.name, "congestion control", key="cc")
@@ -208,7 +213,7 @@ class CongestionControlChoice:
             check_source(self.name, self.file)
             return  # its parameters are known once it is compiled, when the run starts
         known = congestion_controls()
-        if self.name not in known and "," not in self.name and self._is_of_tree():
+        if not (self.name in known or self.preset or "," in self.name) and self._is_of_tree():
             return
         if self.name not in known:
             hint = nearest(self.name, known)
@@ -217,6 +222,9 @@ class CongestionControlChoice:
                 hint = f"; separate congestion controls with a space: `{names}`"
             message = f"unknown congestion control `{excerpt(self.name)}`{hint}"
             raise ScenarioError(message, key="cc")
+        if self.preset:
+            merged = {**preset_of(self.name, self.preset).params, **self.params}
+            object.__setattr__(self, "params", merged)
         parameters = {parameter.name: parameter for parameter in known[self.name].parameters}
         for name, value in self.params.items():
             check_parameter(self.name, parameters, name, value)
@@ -255,7 +263,8 @@ class CongestionControlChoice:
         """Whether it is the same choice; where its file is does not matter."""
         if not isinstance(other, CongestionControlChoice):
             return NotImplemented
-        return self.name == other.name and dict(self.params) == dict(other.params)
+        ours = (self.name, self.preset, dict(self.params))
+        return ours == (other.name, other.preset, dict(other.params))
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -314,7 +323,9 @@ class CongestionControlChoice:
 
     @classmethod
     def parse(cls, text: str | CongestionControlChoice | type) -> CongestionControlChoice:
-        """Read ``name``, ``name:param=value,…``, ``./file.bpf.c:param=value`` or ``linux/name``.
+        """Read ``name@preset:param=value,…``, ``./file.bpf.c:param=value`` or ``linux/name``.
+
+        Preset and parameters may each be left out; a parameter has precedence over the preset.
 
         A Python class (a subclass of `dumbbell.CongestionControl`) is accepted as well.
         """
@@ -326,7 +337,8 @@ class CongestionControlChoice:
             raise ScenarioError(
                 f"invalid congestion control `{excerpt(text)}`: use a name like `copa`", key="cc"
             )
-        name, _, rest = text.strip().partition(":")
+        spelled, _, rest = text.strip().partition(":")
+        name, preset = split_preset(spelled)
         params: dict[str, int] = {}
         for part in filter(None, rest.split(",")):
             key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -348,12 +360,29 @@ class CongestionControlChoice:
                     f"`{excerpt(text)}` sets parameter `{key}` twice; remove one", key="cc"
                 )
             params[key] = parse_integer(value, what, unit_of(name, key))
-        return cls(name, params)
+        return cls(name, params, preset=preset)
 
     def __str__(self) -> str:
-        if not self.params:
-            return self.name
-        return f"{self.name}:" + ",".join(f"{key}={value}" for key, value in self.params.items())
+        name = f"{self.name}@{self.preset}" if self.preset else self.name
+        known = presets_of(self.name).get(self.preset)
+        implied = known.params if known else {}
+        given = {key: value for key, value in self.params.items() if implied.get(key) != value}
+        spelled = ",".join(f"{key}={value}" for key, value in given.items())
+        return f"{name}:{spelled}" if spelled else name
+
+
+def split_preset(spelled: str) -> tuple[str, str]:
+    """Split ``copa@paper`` into its name and its preset; only built-in ones have presets."""
+    if is_kernels_own(spelled) or is_python_class(spelled) or is_file(spelled):
+        return spelled, ""
+    name, at, preset = spelled.partition("@")
+    if at and not preset:
+        there = ", ".join(f"`{name}@{each}`" for each in presets_of(name))
+        raise ScenarioError(
+            f"`{excerpt(spelled)}` has no preset after `@`; use {there or f'`{excerpt(name)}`'}",
+            key="cc",
+        )
+    return name, preset
 
 
 def is_python(name: str) -> bool:

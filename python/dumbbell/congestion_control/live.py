@@ -124,7 +124,7 @@ def live(cc: CongestionControlChoice, files: SourceFiles | None = None) -> Conge
     if not isinstance(cc, RecordedCongestionControl):
         return cc
     path = (files or SourceFiles()).find(cc) if cc.is_file else None
-    return CongestionControlChoice(cc.name, cc.params, path)
+    return CongestionControlChoice(cc.name, cc.params, path, preset=cc.preset)
 
 
 def digest_of(file: Path) -> str:

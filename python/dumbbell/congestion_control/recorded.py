@@ -14,7 +14,9 @@ from dumbbell.congestion_control.choice import (
     Parameter,
     Series,
     congestion_controls,
+    split_preset,
 )
+from dumbbell.congestion_control.presets import presets_of
 from dumbbell.congestion_control.sources import Sources, builtin_sources, sources_of_file
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.plain_value import check_printable
@@ -89,20 +91,25 @@ class RecordedCongestionControl(CongestionControlChoice):
     def read(
         cls, text: str, source: SourceReference | None = None, declared: Description | None = None
     ) -> RecordedCongestionControl:
-        """Read the name and parameters that a result has: ``copa:mode_window_rtts=5``.
+        """Read the name and parameters that a result has: ``copa@paper:mode_window_rtts=5``.
+
+        A preset that this version does not know adds nothing.
 
         Raises
         ------
         ScenarioError
             It is not written as results have it.
         """
-        name, _, rest = text.partition(":")
+        spelled, _, rest = text.partition(":")
+        name, preset = split_preset(spelled)
+        known = presets_of(name).get(preset)
         try:
             parts = (part.partition("=") for part in filter(None, rest.split(",")))
             params = {key: int(value) for key, _, value in parts}
         except ValueError:
             raise ScenarioError(f"invalid congestion control `{text}`", key="cc") from None
-        return cls(name, params, None, source, declared)
+        merged = {**known.params, **params} if known else params
+        return cls(name, merged, None, source, declared, preset=preset)
 
     @property
     def description(self) -> Description:

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from dumbbell.compare.pairs import cells_alike
+from dumbbell.congestion_control.choice import split_preset
 from dumbbell.errors import ResultError, nearest
 from dumbbell.metrics import Metric
 from dumbbell.models import MODELS, Model, Prediction, models_of
@@ -91,7 +92,7 @@ class SweepView:
         if not metric.of_groups:
             return UNKNOWN_COLOR, RUN_MARKER
         swept = self.swept_in(facet, group)
-        style = None if swept is None else style_of(swept.partition(":")[0])
+        style = None if swept is None else style_of(split_preset(swept.partition(":")[0])[0])
         others = [color for at, color in enumerate(self.colors) if at != group]
         if style is None or style.color in others:
             return self.colors[group], self.markers[group]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dumbbell.congestion_control.choice import split_preset
 from dumbbell.scenario import Scenario
 
 __all__ = [
@@ -78,8 +79,9 @@ def style_of(cc: str) -> Style:
 
 def cc_label(cc: str) -> str:
     """Return a congestion control as a figure names it, with its parameters."""
-    name, colon, params = cc.partition(":")
-    return style_of(name).label + colon + params
+    spelled, colon, params = cc.partition(":")
+    name, preset = split_preset(spelled)
+    return style_of(name).label + f"@{preset}" * bool(preset) + colon + params
 
 
 def group_labels(scenario: Scenario) -> list[str]:

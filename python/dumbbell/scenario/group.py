@@ -80,6 +80,7 @@ class Group:
         convert=lambda cc, *_: {"name": cc.runs_from, "params": dict(cc.params)},
         synonyms=("cca", "congestion_control", "algorithm", "ca"),
         doc="Congestion control: a name, a name with parameters (`copa:mode_window_rtts=5`), a "
+        "preset (`copa@paper`) or both (`copa@paper:mode_window_rtts=4`), a "
         "file (`./mine.bpf.c`), or `linux/cubic`, the running kernel's own (kernel engine only); "
         "`linux/default` is what its hosts have. Programs get it as their hosts' default.",
     )  # fmt: skip

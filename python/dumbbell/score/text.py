@@ -32,8 +32,8 @@ def control_names(league: League) -> dict[str, str]:
     files = short_paths([choice.name for choice in choices.values() if choice.is_file])
     names = {}
     for cc, choice in choices.items():
-        _, colon, params = cc.partition(":")
-        names[cc] = files.get(choice.name, choice.name) + colon + params
+        name, colon, params = cc.partition(":")
+        names[cc] = files.get(choice.name, name) + colon + params
     return names
 
 

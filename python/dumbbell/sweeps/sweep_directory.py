@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
+from dumbbell.congestion_control.choice import split_preset
 from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
 from dumbbell.congestion_control.sources import Sources
 from dumbbell.errors import ResultError, check_directory, os_reason
@@ -238,7 +239,9 @@ def save(result: SweepResult, path: Path) -> Path:
     }
     # As they were when they ran: their files may have changed since.
     design = result.design.with_ccs(
-        lambda cc: RecordedCongestionControl(cc.name, cc.params, None, ran.get(cc.name))
+        lambda cc: RecordedCongestionControl(
+            cc.name, cc.params, None, ran.get(cc.name), preset=cc.preset
+        )
     )
     directory = SweepDirectory(path, design, result.plan, result.engine, result.provenance)
     directory.open()
@@ -302,7 +305,9 @@ def recorded_design(document: Mapping[str, Any]) -> Design:
     }
 
     def recorded(text: str) -> RecordedCongestionControl:
-        return RecordedCongestionControl.read(text, references.get(text.partition(":")[0]))
+        return RecordedCongestionControl.read(
+            text, references.get(split_preset(text.partition(":")[0])[0])
+        )
 
     words = document["scenario"]
     scenario = Scenario.from_result(words, [recorded(group["cc"]) for group in words["group"]])
