@@ -20,7 +20,7 @@ from dumbbell.papers import (
     ogino2021,
     screening,
 )
-from dumbbell.papers.attribution import Attribution, attribute
+from dumbbell.papers.attribution import Attribution, AttributionInterrupted, attribute
 from dumbbell.papers.conclusion import Conclusion, FindingAttribution
 from dumbbell.papers.element import Element, Level, Setup, Treatment
 from dumbbell.papers.prediction import Ended, Prediction, Verdict
@@ -376,3 +376,30 @@ def test_elements_are_tried_at_fewer_points_if_the_question_says_so(attributed):
 
 def test_the_terminal_has_a_colour_for_each_conclusion():
     assert set(STYLES) == set(Conclusion)
+
+
+def test_an_interrupt_keeps_the_findings_that_are_finished(monkeypatch):
+    monkeypatch.setattr(apparatus, "ALL", ())
+
+    def world(_marks: set[str], _seed: int) -> float:
+        return 2.0
+
+    def interrupt(_seen: Any) -> list[Check]:
+        raise KeyboardInterrupt
+
+    second = replace(QUESTION, finding="Z2", rule=interrupt)
+    one = finding(world)
+    findings = [one, replace(one, id="Z2"), replace(one, id="Z3")]
+    with pytest.raises(AttributionInterrupted) as caught:
+        attribute(MadeUp(world), findings, questions=[QUESTION, second])
+    partial = caught.value.attribution
+    assert [each.finding.id for each in partial.findings] == ["Z1"]
+    assert partial.findings[0].conclusion is Conclusion.SIMULATED
+    assert partial.unfinished == ("Z2", "Z3")
+    assert partial.to_dict()["unfinished"] == ["Z2", "Z3"]
+    page = render_attribution([partial], "dumbbell reproduce --attribute")
+    assert "missing are" in page
+    assert "Z2, Z3" in page
+    whole = attribute(MadeUp(world), [one], questions=[QUESTION])
+    assert whole.unfinished == ()
+    assert "missing are" not in render_attribution([whole], "dumbbell reproduce --attribute")

@@ -14,6 +14,7 @@ import pytest
 from dumbbell import papers
 from dumbbell.archive import archive, verify
 from dumbbell.papers import PAPERS, reproduce
+from dumbbell.papers.screening import Screening
 from dumbbell.report import write_report, write_site
 
 pytestmark = pytest.mark.slow
@@ -314,6 +315,44 @@ def test_attribution_says_what_findings_hang_on(cli, tmp_path, monkeypatch):
     page = (tmp_path / "attribution.html").read_text()
     for text in ("What each finding depends on", "ooo_limit: 48", "D3.timeouts", "--attribute"):
         assert text in page
+
+
+def test_an_interrupted_attribution_is_written_and_continued(cli, tmp_path, monkeypatch):
+    """Ctrl-C while D2 is tried: D1 is there, and none of its runs is run again."""
+    paper = PAPERS["coexistence"]
+    short = replace(paper, scenario=lambda p, seed: paper.scenario(p, seed).replace(time="1s"))
+    monkeypatch.setitem(PAPERS, "coexistence", short)
+    attribute, known = Screening.attribute, []
+
+    def until_d2(self, finding, on_kernel):
+        if finding.id == "D2":
+            known.append((self.trials.executed, self.trials.found))
+            raise KeyboardInterrupt
+        return attribute(self, finding, on_kernel)
+
+    monkeypatch.setattr(Screening, "attribute", until_d2)
+    for _ in range(2):
+        outcome = cli(
+            "reproduce", "coexistence", "--attribute", "--seeds", "1", "--out", str(tmp_path)
+        )
+        assert outcome.code == 130
+        said = " ".join(outcome.err.split())
+        assert f"1 findings are in {tmp_path / 'attribution'}.html, the rest is missing" in said
+        (one,) = json.loads((tmp_path / "attribution.json").read_text())
+        assert [each["finding"] for each in one["findings"]] == ["D1"]
+        assert one["unfinished"][:3] == ["D2", "D3", "D3.small"]
+        assert "D2, D3, D3.small" in (tmp_path / "attribution.html").read_text()
+    # The preset's, at each of D1's points.
+    assert known == [(len(paper.points), 0), (0, len(paper.points))]
+
+
+def test_attribution_leaves_out_what_decides_nothing():
+    points = PAPERS["saito2022"].deciding.points
+    assert {(point.spread, point.flows) for point in points} == {
+        (spread, flows) for spread in ("100ms", "400ms") for flows in (16, 32, 64, 128)
+    }
+    for name in ("ogino2021", "kakenhi2024", "coexistence"):
+        assert PAPERS[name].deciding.points == PAPERS[name].points
 
 
 def test_attribution_is_of_the_whole_plain_set_up(cli, tmp_path):

@@ -14,7 +14,7 @@ from dumbbell.papers.element import Treatment
 from dumbbell.papers.measured_text import decode, encode
 from dumbbell.papers.ogino2021 import Kind, Measured
 from dumbbell.papers.results import Results
-from dumbbell.papers.trials import Trials
+from dumbbell.papers.trials import Trials, work
 from dumbbell.run import Run
 from dumbbell.runs import Cache
 from dumbbell.scenario import Scenario
@@ -80,3 +80,17 @@ def test_trials_that_last_shorter_have_plain_runs_of_their_own():
     assert trials.scenario(((), point, 1)).time.seconds == 60
     trials.know(Results({point: ["measured in 120 s"]}))
     assert trials.measured == {}
+
+
+def test_the_longest_runs_begin_first(monkeypatch):
+    paper = PAPERS["saito2022"]
+    begun: list[Scenario] = []
+
+    def stop(scenarios: Any, **_how: Any) -> None:
+        begun.extend(scenario for _, scenario in scenarios)
+
+    monkeypatch.setattr("dumbbell.papers.trials.run_all", stop)
+    trials: Trials[Any, Any] = Trials(paper)
+    trials.run(((), point, 1) for point in paper.points[:4])
+    assert [scenario.groups[0].flows for scenario in begun] == [128, 64, 32, 16]
+    assert work(begun[0].replace(time="61s")) > work(begun[0])

@@ -24,7 +24,7 @@ from dumbbell.cli.print_reproduction import ATTRIBUTION, print_all
 from dumbbell.cli.real_time import real_time_note
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, Paper, Reproduction, reproduce
-from dumbbell.papers.attribution import SEEDS, Attribution
+from dumbbell.papers.attribution import SEEDS, Attribution, AttributionInterrupted
 from dumbbell.papers.presets import PRESETS, with_preset
 from dumbbell.papers.reproduce import RUNS
 from dumbbell.quantities.json_text import json_text
@@ -95,7 +95,8 @@ def reproduce_command(
         typer.Option(
             "--attribute",
             help="Also find out what each finding depends on: try every known element of the "
-            "paper's apparatus on it, one by one and together, ten seeds each.",
+            "paper's apparatus on it, one by one and together, ten seeds each. Runs on which no "
+            "finding depends are left out.",
         ),
     ] = False,
     capture: Annotated[
@@ -132,9 +133,11 @@ def reproduce_command(
         ]
         note(real_time_note(times_s, jobs) + ("" if quick else "; `--quick` runs fewer"))
     note_missing_figures()
-    results = [reproduce_paper(paper, out_dir / paper.directory, how) for paper in chosen]
-    attributions = [attribute_paper(result, how) for result in results] if attribute else []
-    write_attribution(attributions, out_dir, how)
+    attributions: list[Attribution] = []
+    if attribute:
+        results, attributions = attribute_papers(chosen, out_dir, how)
+    else:
+        results = [reproduce_paper(paper, out_dir / paper.directory, how) for paper in chosen]
     note_cache(how.cache)
     site = None
     if len(results) > 1:
@@ -229,6 +232,23 @@ def check_attribute(attribute: bool, *, quick: bool, apparatus: str) -> None:
         )
 
 
+def attribute_papers(
+    chosen: Sequence[Paper[Any, Any]], directory: Path, how: How
+) -> tuple[list[Reproduction], list[Attribution]]:
+    """Reproduce papers, find out what their findings depend on, and write that."""
+    results: list[Reproduction] = []
+    attributions: list[Attribution] = []
+    try:
+        for paper in chosen:
+            results.append(reproduce_paper(paper.deciding, directory / paper.directory, how))
+            attributions.append(attribute_paper(results[-1], how))
+    except KeyboardInterrupt as interrupt:
+        write_partial(interrupt, attributions, chosen, directory, how)
+        raise
+    write_attribution(attributions, directory, how)
+    return results, attributions
+
+
 def attribute_paper(result: Reproduction, how: How) -> Attribution:
     """Find out what a paper's findings depend on."""
     seeds = SEEDS if how.seeds is None else range(1, 1 + how.seeds)
@@ -247,14 +267,32 @@ def with_attributions(
 
 
 def write_attribution(attributions: Sequence[Attribution], directory: Path, how: How) -> None:
-    """Write `attribution.json` and `attribution.html`, if there is anything in them."""
-    if not attributions:
-        return
+    """Write `attribution.json` and `attribution.html`."""
     text = json_text([each.to_dict() for each in attributions])
     (directory / f"{ATTRIBUTION}.json").write_text(text + "\n", encoding="utf-8")
     papers = [each.paper.name for each in attributions]
     page = directory / f"{ATTRIBUTION}.html"
     write_attribution_page(attributions, how.attribute_command(papers), page, how.language)
+
+
+def write_partial(
+    interrupt: KeyboardInterrupt,
+    attributions: Sequence[Attribution],
+    papers: Sequence[Paper[Any, Any]],
+    directory: Path,
+    how: How,
+) -> None:
+    """Write what was finished when Ctrl-C came, and say where it is."""
+    finished = list(attributions)
+    if isinstance(interrupt, AttributionInterrupted):
+        finished.append(interrupt.attribution)
+    findings = sum(len(each.findings) for each in finished)
+    if not findings:
+        return
+    finished += [Attribution.not_begun(paper) for paper in papers[len(finished) :]]
+    write_attribution(finished, directory, how)
+    again = "; run it again to continue" if how.cache is not None else ""
+    note(f"{findings} findings are in {directory / ATTRIBUTION}.html, the rest is missing{again}")
 
 
 def reproduce_paper(paper: Paper[Any, Any], directory: Path, how: How) -> Reproduction:

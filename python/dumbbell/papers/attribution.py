@@ -25,7 +25,7 @@ from dumbbell.papers.screening import Screening
 from dumbbell.papers.trials import Trials
 from dumbbell.run.engine import engine_build
 
-__all__ = ["SEEDS", "Attribution", "attribute"]
+__all__ = ["SEEDS", "Attribution", "AttributionInterrupted", "attribute"]
 
 #: Of each trial.
 SEEDS = tuple(range(1, 11))
@@ -47,6 +47,9 @@ class Attribution:
         What was expected, and how it ended.
     executed, found
         Runs that were executed for it, and that were found in the cache.
+    unfinished
+        Ids of the findings and predictions that an interrupt left out; the paper's name if it was
+        not begun.
     """
 
     paper: Paper[Any, Any]
@@ -55,6 +58,12 @@ class Attribution:
     predictions: tuple[tuple[Prediction, Ended], ...] = ()
     executed: int = 0
     found: int = 0
+    unfinished: tuple[str, ...] = ()
+
+    @staticmethod
+    def not_begun(paper: Paper[Any, Any]) -> Attribution:
+        """Return that of a paper of which nothing is known yet."""
+        return Attribution(paper, preset_for(paper.name), (), unfinished=(paper.name,))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -75,7 +84,22 @@ class Attribution:
                 }
                 for prediction, ended in self.predictions
             ],
+            "unfinished": list(self.unfinished),
         }
+
+
+class AttributionInterrupted(KeyboardInterrupt):
+    """Ctrl-C came before everything was tried.
+
+    Attributes
+    ----------
+    attribution
+        What is finished.
+    """
+
+    def __init__(self, attribution: Attribution) -> None:
+        super().__init__(f"{len(attribution.unfinished)} findings and predictions unfinished")
+        self.attribution = attribution
 
 
 def attribute(
@@ -104,21 +128,38 @@ def attribute(
         Called with what is tried next.
     questions, preset
         In place of the paper's own.
+
+    Raises
+    ------
+    AttributionInterrupted
+        Ctrl-C; what is finished is in it, and finished runs are in the cache.
     """
     paper = trials.paper
     asked = {q.finding: q for q in (QUESTIONS[paper.name] if questions is None else questions)}
     preset = preset_for(paper.name) if preset is None else preset
     kernel = on_kernel or {}
-    done = []
-    for finding in findings:
-        if finding.id not in asked:
-            done.append(FindingAttribution(finding, on_kernel=kernel.get(finding.id)))
-            continue
-        on_stage(f"what {finding.id} depends on")
-        one = Screening(trials, asked[finding.id], seeds, preset)
-        done.append(one.attribute(finding, kernel.get(finding.id)))
-    ended = []
-    for each in PREDICTIONS.get(paper.name, ()):
-        on_stage(f"prediction {each.id}")
-        ended.append((each, each.end(trials, seeds)))
-    return Attribution(paper, preset, tuple(done), tuple(ended), trials.executed, trials.found)
+    predictions = PREDICTIONS.get(paper.name, ())
+    done: list[FindingAttribution] = []
+    ended: list[tuple[Prediction, Ended]] = []
+
+    def so_far() -> Attribution:
+        every = [*(each.id for each in findings), *(each.id for each in predictions)]
+        return Attribution(
+            paper, preset, tuple(done), tuple(ended), trials.executed, trials.found,
+            tuple(every[len(done) + len(ended) :]),
+        )  # fmt: skip
+
+    try:
+        for finding in findings:
+            if finding.id not in asked:
+                done.append(FindingAttribution(finding, on_kernel=kernel.get(finding.id)))
+                continue
+            on_stage(f"what {finding.id} depends on")
+            one = Screening(trials, asked[finding.id], seeds, preset)
+            done.append(one.attribute(finding, kernel.get(finding.id)))
+        for each in predictions:
+            on_stage(f"prediction {each.id}")
+            ended.append((each, each.end(trials, seeds)))
+    except KeyboardInterrupt:
+        raise AttributionInterrupted(so_far()) from None
+    return so_far()

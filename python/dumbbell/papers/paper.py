@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from dumbbell.papers.finding import Check, CheckSummary, Finding, evaluate, summarize
@@ -122,6 +122,8 @@ class Paper(Generic[P, M]):
     default_seeds
         Returns a point's default number of seeds: ten if a finding depends on a single run, one if
         it depends on many or on none.
+    decides
+        Whether a finding depends on the runs at a point; others are only reported or drawn.
     wants_capture
         Whether `from_captures` draws the run at a point.
     from_captures
@@ -152,12 +154,22 @@ class Paper(Generic[P, M]):
     tables: Callable[[Results[P, M]], list[ResultTable]]
     figures: Callable[[Results[P, M]], list[Figure]]
     default_seeds: Callable[[P], int] = lambda _point: 10
+    decides: Callable[[P], bool] = lambda _point: True
     wants_capture: Callable[[P], bool] = lambda _point: False
     from_captures: Callable[[Results[P, M]], FromCaptures] | None = None
     model_checks: Callable[[], tuple[ModelCheck, ...]] = tuple
     apparatus: str = ""
     apparatus_points: tuple[P, ...] | None = None
     trial_time: str = ""
+
+    @property
+    def deciding(self) -> Paper[P, M]:
+        """The paper with the runs alone that its findings depend on."""
+        points = tuple(point for point in self.points if self.decides(point))
+        if points == self.points:
+            return self
+        left_out = "Runs on which no finding depends are left out."
+        return replace(self, points=points, departures=(*self.departures, left_out))
 
     @property
     def directory(self) -> str:

@@ -267,6 +267,11 @@ def spreads_of(results: Results[Point, Measured]) -> list[str]:
     return [s for s in (*SPREADS, BY_APPARATUS) if Point(FLOWS[0], s) in results]
 
 
+def is_deciding(point: Point) -> bool:
+    """Whether a finding depends on it: only the estimated start times decide one."""
+    return point.variant == AS_IT_RAN and point.spread in DECIDING
+
+
 def when(spread: str) -> str:
     """Say when the flows start."""
     return "as the apparatus has it" if spread == BY_APPARATUS else f"within {spread}"
@@ -613,10 +618,8 @@ PAPER = Paper(
     findings=check_findings,
     tables=make_tables,
     figures=draw_figures,
-    # Only the estimated start times decide a finding.
-    default_seeds=lambda point: (
-        10 if point.variant == AS_IT_RAN and point.spread in DECIDING else REPORTED_SEEDS
-    ),
+    default_seeds=lambda point: 10 if is_deciding(point) else REPORTED_SEEDS,
+    decides=is_deciding,
     model_checks=model_checks,
     apparatus_points=APPARATUS_POINTS,
     trial_time=CAUSE_TIME,

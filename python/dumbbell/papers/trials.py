@@ -133,7 +133,12 @@ class Trials(Generic[P, M]):
             self.keep(self.key(each), run, value)
             return Run(run.scenario, run.summary, {})
 
-        scenarios = [(digest, scenario) for digest, (_, scenario) in missing.items()]
+        # The longest first, so that all cores are busy to the end.
+        scenarios = sorted(
+            ((digest, scenario) for digest, (_, scenario) in missing.items()),
+            key=lambda each: work(each[1]),
+            reverse=True,
+        )
         with TemporaryDirectory() as scratch:
 
             def capture(digest: str) -> Capture:
@@ -185,3 +190,9 @@ class Trials(Generic[P, M]):
             # A record has rows by group; a paper's measurement is of all of them.
             measured = {self.how: [{"group": 0, "measured": encode(value)}]}
             self.cache.put(make_record(run, key, series=False, measured=measured))
+
+
+def work(scenario: Scenario) -> tuple[float, int]:
+    """Return what a run's time grows with: the bytes that its links carry, then its flows."""
+    rate = sum(link.rate.bps for link in scenario.links)
+    return scenario.time.seconds * rate, sum(group.flows for group in scenario.groups)

@@ -265,6 +265,7 @@ def render_attribution(
         rows=rows,
         predictions=[pair for one in attributions for pair in one.predictions],
         presets=[one.preset for one in attributions if one.preset is not None],
+        unfinished=[name for one in attributions for name in one.unfinished],
         command=command,
     )
 
