@@ -26,6 +26,7 @@
 //! | `receive_window` | receive windows as the kernel's sockets can have them |
 //! | `measured`, `summarize` | a run's measurements and its result |
 //! | `snapshot` | how a running network is at a moment |
+//! | `prepared` | hosts whose idle path has been measured |
 //! | `emulation`, `run` | a network with hosts that runs until it is stopped; a whole run |
 //! | `facts` | what this machine has of what a run needs |
 
@@ -42,6 +43,7 @@ mod interface_capture;
 mod machine;
 mod measured;
 mod packet;
+mod prepared;
 mod programs;
 mod receive_window;
 mod relay;

@@ -4,8 +4,9 @@ use dumbbell_capture::CaptureConfig;
 use dumbbell_results::Output;
 use dumbbell_scenario::{Control, Group, ReceiverKind, Scenario};
 
-use crate::emulation::Prepared;
+use crate::emulation::Emulation;
 use crate::error::Error;
+use crate::prepared::Prepared;
 use crate::programs::Spawner;
 
 /// Linux's TCP_MIN_MSS; and the largest that fits, with headers, in the 16 bits of a frame's
@@ -29,7 +30,7 @@ pub fn run(
     let spawner = has_programs.then(Spawner::start).transpose()?;
     let mut prepared = Prepared::new(scenario, control, spawner)?;
     prepared.start_servers(control)?;
-    let mut emulation = prepared.begin(capture)?;
+    let mut emulation = Emulation::begin(prepared, capture)?;
     emulation.run_clients(control)?;
     emulation.stop()
 }

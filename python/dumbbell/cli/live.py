@@ -16,7 +16,7 @@ from dumbbell.emulation.process import DEVNULL, PIPE, STDOUT
 from dumbbell.errors import EngineError, MissingPackageError, ScenarioError
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture
-from dumbbell.run.run import prepared, run_of_output
+from dumbbell.run.execution import prepared, run_of_output
 from dumbbell.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from dumbbell.errors import DumbbellError, EngineError, ResultError
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import KERNEL, check_engine
-from dumbbell.run.run import prepared, run_of_output
+from dumbbell.run.execution import prepared, run_of_output
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.program import PortsOf
 

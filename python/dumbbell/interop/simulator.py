@@ -13,7 +13,7 @@ from dumbbell import _core
 from dumbbell.errors import EngineError, os_reason
 from dumbbell.interop.plan import Plan
 from dumbbell.run import Run
-from dumbbell.run.run import prepared, run_of_output
+from dumbbell.run.execution import prepared, run_of_output
 
 __all__ = ["CAPTURES", "READY_PORT", "Simulator"]
 

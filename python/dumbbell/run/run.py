@@ -1,52 +1,39 @@
-"""One run: execute it, read it, save it, load it."""
+"""One run: read it, save it, load it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from dumbbell import _core
-from dumbbell._core import Control
 from dumbbell.congestion_control import (
     RecordedCongestionControl,
     Series,
     congestion_controls,
-    live,
 )
 from dumbbell.congestion_control.recorded import (
     SourceReference,
     declared_of,
-    reference_of,
-    sources_of,
 )
 from dumbbell.congestion_control.source_store import StoredSources
 from dumbbell.congestion_control.sources import Sources
 from dumbbell.errors import (
-    Cancelled,
-    CongestionControlError,
-    EngineError,
     ResultError,
     ScenarioError,
 )
 from dumbbell.quantities.html_table import html_table
 from dumbbell.quantities.json_text import json_text
 from dumbbell.run import directory as run_directory
-from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.connections import connections_of
 from dumbbell.run.document import check_document, damaged
-from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, engine_build
-from dumbbell.run.foreign_run import execute_isolated, is_foreign
+from dumbbell.run.engine import KERNEL
 from dumbbell.run.group_transfers import group_transfers, transfer_summaries
 from dumbbell.run.groups import group_metrics
 from dumbbell.run.links import LinkCounts, index_of_link, queue_rows, with_links
-from dumbbell.run.programs import PROGRAMS, with_measured
+from dumbbell.run.programs import PROGRAMS
 from dumbbell.run.transfers import transfers_of
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import jain
@@ -55,9 +42,7 @@ from dumbbell.verdict import Verdict, evaluate
 if TYPE_CHECKING:
     from dumbbell.plots.canvas import Canvas
 
-__all__ = [
-    "SCHEMA_VERSION", "Control", "Prepared", "Run", "execute", "prepared", "run", "run_of_output",
-]  # fmt: skip
+__all__ = ["SCHEMA_VERSION", "Run"]
 
 #: Version of `Run.to_dict`, `--json` and `run.json`; docs/format-run.md describes it.
 SCHEMA_VERSION = 1
@@ -69,8 +54,6 @@ OF_CONGESTION_CONTROL = (
 #: Keys of `Run.to_dict` that only some runs have: those of foreign code, with a limited memory, of
 #: programs.
 OF_SOME = ("sandbox", "tcp_mem_pressure_count", PROGRAMS)
-#: How often a run's progress is polled, s; also how fast Ctrl-C takes effect.
-POLL_S = 0.05
 
 
 class Run:
@@ -447,200 +430,3 @@ class Run:
         except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
             raise damaged(f"{error}") from None
         return found
-
-
-def run(
-    scenario: Scenario | str | Path | Sequence[Any],
-    *,
-    engine: str = SIMULATOR,
-    on_progress: Callable[[float], None] | None = None,
-    control: Control | None = None,
-    capture: Capture | str | Path | None = None,
-    **fields: Any,
-) -> Run:
-    """Run a scenario.
-
-    Parameters
-    ----------
-    scenario
-        What to run: a `Scenario`, a scenario file, or a list of groups as `Scenario` takes it.
-    engine
-        ``simulator``, or ``kernel`` for this machine's Linux TCP, which takes the scenario's time.
-    on_progress
-        Called several times a second with the share of the run's time that has passed, 0 to 1.
-    control
-        To cancel the run from another thread.
-    capture
-        A pcapng file to write, or a `Capture` with its points and how much of a packet to keep.
-        It does not change the result. A cancelled run leaves the packets captured so far.
-    fields
-        Fields of the scenario to set: ``buffer="2bdp"``.
-
-    Returns
-    -------
-    Run
-        Its summary and time series.
-
-    Raises
-    ------
-    EngineError
-        The engine refuses the scenario, the kernel engine lacks something on this machine, or the
-        capture cannot be written.
-    Cancelled
-        The run was stopped through `control`; Ctrl-C stops it too, with KeyboardInterrupt.
-
-    Examples
-    --------
-    >>> import dumbbell
-    >>> run = dumbbell.run(["reno"], time="2s")
-    >>> run.verdict.status
-    'OK'
-    """
-    scenario = Scenario.of(scenario, **fields)
-    check_engine(engine, scenario)
-    control = control or Control()
-    captured = as_capture(capture)
-    # In a thread, because Python sees Ctrl-C only between two of the main thread's instructions.
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        future = pool.submit(execute, scenario, control, engine, captured)
-        try:
-            while True:
-                try:
-                    return future.result(timeout=POLL_S)
-                except TimeoutError:
-                    if on_progress is not None:
-                        on_progress(control.progress())
-        except BaseException:
-            control.cancel()
-            raise
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A scenario that an engine can run, and what its congestion controls are built from.
-
-    Attributes
-    ----------
-    scenario
-        With congestion controls that were looked up.
-    sources
-        By group; None for built-in ones.
-    """
-
-    scenario: Scenario
-    sources: Sequence[Sources | None]
-
-
-def prepared(scenario: Scenario) -> Prepared:
-    """Look a scenario's congestion controls up."""
-    scenario = scenario.with_ccs(live)
-    return Prepared(scenario, [sources_of(group.cc) for group in scenario.groups])
-
-
-def execute(
-    scenario: Scenario,
-    control: Control,
-    engine: str = SIMULATOR,
-    capture: Capture | None = None,
-) -> Run:
-    """Run a scenario in this thread, or in a process of its own; users call `run`."""
-    ready = prepared(scenario)
-    summary, tables = execute_in(ready.scenario, control, engine, capture)
-    run = run_of(ready, summary, tables, None if capture is None else capture.path)
-    if "sandbox" in summary:
-        check_numbers(run)
-    return run
-
-
-def run_of(
-    ready: Prepared,
-    summary: Mapping[str, Any],
-    tables: Mapping[str, pa.Table],
-    capture: Path | None,
-) -> Run:
-    """Return the run that an engine's summary and tables are of.
-
-    Raises
-    ------
-    CongestionControlError
-        The file of a congestion control was changed meanwhile.
-    """
-    for group, sources in zip(ready.scenario.groups, ready.sources, strict=True):
-        if group.cc.is_file and sources_of(group.cc) != sources:
-            raise CongestionControlError(
-                f"`{group.cc.name}` was changed while it ran; run it again"
-            )
-    summary = with_measured(ready.scenario, recorded(ready.scenario, ready.sources, summary))
-    known = {sources.digest: sources for sources in ready.sources if sources is not None}
-    build = {"engine_build": engine_build()}
-    return Run(ready.scenario, {**summary, **build}, tables, capture, known)
-
-
-def run_of_output(ready: Prepared, output: _core.Output, capture: Path | None) -> Run:
-    """Return the run that an engine's output is of."""
-    return run_of(ready, json.loads(output.summary()), tables_of(output), capture)
-
-
-def tables_of(output: _core.Output) -> dict[str, pa.Table]:
-    """Return the tables of an engine's output."""
-    # Not `pa.table`, which would load pandas.
-    return {
-        name: pa.Table.from_batches([pa.record_batch(output.table(name))])
-        for name in output.table_names()
-    }
-
-
-def check_numbers(run: Run) -> None:
-    """Refuse a summary by foreign code that is of the right form but contradicts itself."""
-    try:
-        run.to_dict()
-    except (ArithmeticError, ValueError) as error:
-        raise CongestionControlError(f"the run's summary cannot be: {error!r}") from None
-
-
-def recorded(
-    scenario: Scenario, sources: Sequence[Sources | None], summary: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return an engine's summary with what it and the files say of each congestion control."""
-    loaded = [
-        {
-            **entry,
-            "declared": declared_words(entry["declared"]),
-            **({} if each is None else {"source": reference_of(group.cc, each).to_dict()}),
-        }
-        for group, each, entry in zip(
-            scenario.groups, sources, summary["congestion_controls"], strict=True
-        )
-    ]
-    return {**summary, "congestion_controls": loaded}
-
-
-def declared_words(declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a congestion control declares, as a result has it."""
-    of_parameter, of_series = ("name", "unit", "doc", "min", "max", "default"), (
-        "name", "unit", "doc", "labels",
-    )  # fmt: skip
-    return {
-        "kind": declared["kind"],
-        "ops": declared["ops"],
-        "parameters": [{key: each[key] for key in of_parameter} for each in declared["params"]],
-        "series": [{key: each[key] for key in of_series} for each in declared["series"]],
-        **({"notes": declared["notes"]} if declared.get("notes") else {}),
-    }
-
-
-def execute_in(
-    scenario: Scenario, control: Control, engine: str, capture: Capture | None
-) -> tuple[dict[str, Any], dict[str, pa.Table]]:
-    """Run a scenario on an engine; return its summary and its tables."""
-    if engine == SIMULATOR and is_foreign(scenario):
-        return execute_isolated(scenario, control, capture)
-    try:
-        output = _core.run(scenario.to_json(), control, engine, capture)
-    except _core.CongestionControlFault as error:
-        raise CongestionControlError(str(error)) from None
-    except _core.EngineError as error:
-        raise EngineError(str(error)) from None
-    except _core.Cancelled:
-        raise Cancelled("the run was cancelled") from None
-    return json.loads(output.summary()), tables_of(output)

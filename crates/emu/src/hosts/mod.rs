@@ -7,4 +7,5 @@ pub(crate) mod interface;
 pub(crate) mod namespace;
 pub(crate) mod neighbours;
 pub(crate) mod netlink;
+pub(crate) mod sysctls;
 pub(crate) mod tun;

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use dumbbell_scenario::Scenario;
 
 use crate::error::Error;
-use crate::hosts::host::UNLIMITED_BYTES;
+use crate::hosts::sysctls::UNLIMITED_BYTES;
 use crate::sockets::tcp_info::TcpInfo;
 
 /// A flow: what it has to do, its sockets and its progress. Times are of the monotonic clock, ns.

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dumbbell_scenario::Group;
 
 use crate::error::Error;
-use crate::hosts::host::{FIRST_FLOW_PORT, RECEIVER_PORT, UNLIMITED_BYTES};
+use crate::hosts::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
+use crate::hosts::sysctls::UNLIMITED_BYTES;
 use crate::machine::readiness::{Readiness, Ready};
 use crate::sockets::connection::Connection;
 use crate::sockets::socket;

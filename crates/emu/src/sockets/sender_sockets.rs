@@ -6,7 +6,8 @@ use std::os::fd::OwnedFd;
 use dumbbell_scenario::{Group, Scenario};
 
 use crate::error::Error;
-use crate::hosts::host::{FIRST_FLOW_PORT, Host, UNLIMITED_BYTES};
+use crate::hosts::host::{FIRST_FLOW_PORT, Host};
+use crate::hosts::sysctls::UNLIMITED_BYTES;
 use crate::sockets::socket;
 
 /// What the kernel counts for a packet of the send queue in addition to its payload.
