@@ -13,6 +13,9 @@
  * Ceiling: a flow of this kind at two packets a round trip queues c root(T0 RTT/2), 6.4 ms at 40 ms. Above that
  * all of the kind yield, so a queue that stays above ceiling_us although they do belongs to other flows: COMPETE.
  *
+ * Where the RTT moves by itself the base has a margin, and falls that last less than half a second are not believed:
+ * path_rtt.h.
+ *
  * Dip, the way back: no flow can tell its own kind from others by watching. So all of the kind take dip_pct off
  * their windows at once, for three rounds, and put it back for three. When? When the RTT has risen past a half octave,
  * which they see together even if their base RTTs differ, or dip_ms after the last. By Little's law the RTT moves by
@@ -29,7 +32,9 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "bpf_tracing_net.h"
-#include "cube_root.h"
+#include "cubic_window.h"
+#include "half_octaves.h"
+#include "path_rtt.h"
 #include "rounds.h"
 #include "square_root.h"
 #include "dumbbell.h"
@@ -40,17 +45,13 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define W_ONE		(1ULL << W_SHIFT)
 #define W_LEAST		(W_ONE / 8)	/* below two packets the pacing rate is what counts */
 #define W_MOST		(1ULL << (22 + W_SHIFT))
-#define NO_RTT		(~0U)
-#define RTT_MAX_US	(1L << 27)	/* 134 s, above TCP's largest RTO */
 #define T0_US		40000U		/* c and the pace of convergence are for this RTT; longer paths take longer */
-#define SLOT_US		20000U		/* a round's RTT is the mean of the least of each slot: no bias by RTT */
+#define OWN_LEAST_US	1500U		/* bursts of own flows move the RTT by so much, and by part of the queue */
+#define OWN_MOST_US	4500U
 #define GAIN		192U		/* [1/256] of the way to the target per T0 */
 #define SETTLE_ROUNDS	2U		/* the RTT shows a window after a round trip; a dip begins from a steady one */
 #define DIP_ROUNDS	3U
 #define STARTUP_SAMPLES	8U
-/* RFC 9438 §4.1, §4.3, §4.6, §4.7. */
-#define CUBIC_BETA_PCT	70U
-#define CUBIC_ALPHA	542U		/* 3 (1 - beta)/(1 + beta) in 1/1024 */
 
 PARAM(u32, root_milli, 225, 1, 4000, "/1000", "c: queueing delay over root(T0/rate)");
 PARAM(u32, ceiling_us, 10000, 100, 1000000, "us", "no number of flows of this kind queues longer");
@@ -58,6 +59,7 @@ PARAM(u32, drain_ms, 5000, 0, 600000, "ms", "so long without an RTT near the bas
 PARAM(u32, dip_pct, 30, 0, 90, "%", "off the window to find out whose queue it is, at most; 0: never");
 PARAM(u32, dip_ms, 4000, 0, 600000, "ms", "and six round trips after a dip: the next; 0: by the RTT only");
 PARAM(u32, enough_pct, 50, 1, 200, "%", "with this share of what is in flight it stops growing");
+PARAM(u32, jitter_us, 20000, 0, 1000000, "us", "the path's RTT moves by no more than that without a queue");
 PARAM(u32, by_interval, 1, 0, 1, "", "w_max from the interval between losses; 0: from its own losses only");
 PARAM(u32, lenient_pct, 95, 70, 100, "%", "of w left at losses that come sooner than Reno's could");
 
@@ -66,22 +68,13 @@ enum nagi_mode { STARTUP, DELAY, DRAIN, COMPETE, DIP };
 struct nagi {
 	u64	w;
 	u64	hold;		/* w before a drain, or when the queue went above the ceiling */
-	u64	w_max;		/* CUBIC's */
-	u64	w_est;
-	u64	epoch_us;
+	struct cubic_window cubic;
 	u64	cut_us;		/* the last reduction; in DELAY also the last round with losses */
 	u64	phase_us;	/* when this drain, or this stay above the ceiling, began, or the last dip ended */
 	u64	under_us;	/* when the queue went below half of what is wanted */
 	u64	near_us;	/* the last RTT near the base */
-	u64	slot_us;	/* when this slot began */
-	u64	slot_sum_us;
-	u32	slots;
-	u32	slot_least_us;
-	u32	mins[3];	/* least RTT since the last drain, and in the two intervals before */
-	u32	base_us;
-	u32	rtt_us;		/* of the last round */
-	u32	k_ms;
 	struct rounds round;
+	struct path_rtt path;	/* its intervals are from drain to drain */
 	u32	delivered;	/* when the round began: tp->delivered, tp->lost */
 	u32	lost;
 	u32	rounds;		/* of this drain, dip or stay above the ceiling; in COMPETE below half of it; in STARTUP long RTTs */
@@ -102,8 +95,9 @@ struct nagi {
 };
 STORAGE(struct nagi);
 STORAGE_SERIES_STATE(struct nagi, mode, "mode", "startup,delay,drain,compete,dip", "what it does");
-STORAGE_SERIES(struct nagi, base_us, "base_us", "us", "base RTT");
-STORAGE_SERIES(struct nagi, rtt_us, "round_rtt_us", "us", "RTT of the last round");
+STORAGE_SERIES(struct nagi, path.base_us, "base_us", "us", "base RTT");
+STORAGE_SERIES(struct nagi, path.margin_us, "margin_us", "us", "what the path adds to it at times");
+STORAGE_SERIES(struct nagi, path.round_us, "round_rtt_us", "us", "RTT of the last round");
 STORAGE_SERIES(struct nagi, velocity, "velocity", "", "v");
 STORAGE_SERIES(struct nagi, share_pct, "own_share_pct", "%", "S, the kind's share by the last dip");
 STORAGE_SERIES_SCALED(struct nagi, alpha, "alpha_pkts", "pkts", 1, 1 << W_SHIFT, 0, "packets to queue");
@@ -116,35 +110,16 @@ struct {
 	__type(value, struct nagi);
 } nagi_storage SEC(".maps");
 
-/* In half octaves, so the same for all flows of one path. */
-__attribute__((noinline)) u32 nagi_level(u32 us)
-{
-	u32 octave = 0, left = us, i;
-
-	for (i = 16; i; i >>= 1) {
-		u32 more = left >> i ? i : 0;
-
-		left >>= more;
-		octave += more;
-	}
-	return 2 * octave + ((u64)us * 1000 > (1414ULL << (octave & 31)));
-}
-
-static u32 nagi_queue_us(const struct nagi *ca)
-{
-	return ca->rtt_us > ca->base_us ? ca->rtt_us - ca->base_us : 0;
-}
-
 /* Whether an RTT shows a queue: RFC 9406 §4.3's threshold, but below the ceiling. */
 static bool nagi_queued(const struct nagi *ca, u32 rtt)
 {
-	return rtt > ca->base_us + clamp(ca->base_us / 8, 2000U, max(ceiling_us / 2, 2000U));
+	return rtt > ca->path.base_us + clamp(ca->path.base_us / 8, 2000U, max(ceiling_us / 2, 2000U));
 }
 
 /* c root(rate T0) */
 static u32 nagi_alpha(const struct nagi *ca)
 {
-	u64 pkts = ca->w * T0_US / max(ca->rtt_us, 1U);
+	u64 pkts = ca->w * T0_US / max(ca->path.round_us, 1U);
 
 	return (u64)root_milli * square_root(pkts << W_SHIFT) / 1000;
 }
@@ -152,44 +127,17 @@ static u32 nagi_alpha(const struct nagi *ca)
 /* The queue that this flow wants: alpha/rate. */
 static u32 nagi_wanted_us(const struct nagi *ca)
 {
-	return (u64)ca->alpha * ca->rtt_us / max(ca->w, W_LEAST);
-}
-
-/* RFC 9438 §4.2: K = root3((w_max - w)/C), C = 0.4 packets/s^3. */
-static void nagi_cubic_start(struct nagi *ca, u64 now)
-{
-	u64 gap = ca->w_max > ca->w ? (ca->w_max - ca->w) >> W_SHIFT : 0;
-
-	ca->epoch_us = now;
-	ca->k_ms = cube_root(min(gap, 1ULL << 22) * 2500000000ULL);
-	ca->w_est = ca->w;
-}
-
-/* w_max + C (t - K)^3 */
-static u64 nagi_cubic_window(const struct nagi *ca, u64 now)
-{
-	s64 d = (s64)(tcp_stamp_us_delta(now, ca->epoch_us) / USEC_PER_MSEC) - ca->k_ms;
-	u64 a = min((u64)(d < 0 ? -d : d), 100000ULL);
-	u64 dw = a * a / 1000 * a * 4096 / 10000000;
-
-	if (d < 0)
-		return ca->w_max > dw ? ca->w_max - dw : 0;
-	return ca->w_max + dw;
+	return (u64)ca->alpha * ca->path.round_us / max(ca->w, W_LEAST);
 }
 
 static void nagi_cubic_grow(struct nagi *ca, u64 now, u32 acked)
 {
-	u64 w = max(ca->w, W_ONE), target = nagi_cubic_window(ca, now + ca->rtt_us);
-
 	if (ca->share_pct >= enough_pct) {
-		ca->w_max = ca->w;
-		nagi_cubic_start(ca, now);
+		ca->cubic.w_max = ca->w;
+		cubic_window_start(&ca->cubic, now, ca->w);
 		return;
 	}
-	ca->w_est += (u64)acked * CUBIC_ALPHA * W_ONE / w;
-	target = min(max(target, ca->w_est), w + w / 2);
-	if (target > w)
-		ca->w = min(ca->w + (target - w) * acked * W_ONE / w, W_MOST);
+	ca->w = min(ca->w + cubic_window_growth(&ca->cubic, now, ca->path.round_us, ca->w, acked), W_MOST);
 }
 
 /*
@@ -199,21 +147,18 @@ static void nagi_cubic_grow(struct nagi *ca, u64 now, u32 acked)
 static void nagi_cut(struct nagi *ca, u64 now, bool is_timeout, u32 lost_pct)
 {
 	u64 interval_us = tcp_stamp_us_delta(now, ca->cut_us);
-	u64 reno_us = (ca->w >> (W_SHIFT + 1)) * ca->rtt_us;
-	u64 t_ms = min(interval_us / USEC_PER_MSEC, 100000ULL), w_of_t;
+	u64 reno_us = (ca->w >> (W_SHIFT + 1)) * ca->path.round_us;
 	u32 left = CUBIC_BETA_PCT;
 
 	ca->early = !is_timeout && interval_us < reno_us / 3 ? ca->early + 1 : 0;
 	if (ca->early >= 2 && lost_pct < 20)
 		left = lenient_pct;
-	ca->w_max = ca->w;
+	ca->cubic.w_max = ca->w;
 	ca->w = max(ca->w * left / 100, 2 * W_ONE);
-	/* C T^3/(1 - beta), 4/3 T^3 */
-	w_of_t = t_ms * t_ms / 1000 * t_ms * 4 / 3 / 1000000 << W_SHIFT;
 	if (by_interval && !is_timeout && ca->cut_us > ca->near_us)
-		ca->w_max = min(max(ca->w_max, w_of_t), 4 * ca->w_max);
+		ca->cubic.w_max = clamp(cubic_window_of_interval(interval_us), ca->cubic.w_max, 4 * ca->cubic.w_max);
 	ca->cut_us = now;
-	nagi_cubic_start(ca, now);
+	cubic_window_start(&ca->cubic, now, ca->w);
 }
 
 static void nagi_enter_delay(struct nagi *ca)
@@ -232,18 +177,18 @@ static void nagi_enter_drain(struct nagi *ca, u64 now, u64 w, bool rebase)
 	ca->rounds = 0;
 	ca->rebase = rebase;
 	if (rebase)
-		ca->mins[0] = ca->mins[1] = ca->mins[2] = NO_RTT;
+		ca->path.mins[0] = ca->path.mins[1] = ca->path.mins[2] = NO_RTT;
 }
 
 static void nagi_enter_compete(struct nagi *ca, u64 now)
 {
 	ca->mode = COMPETE;
 	ca->w = max(ca->w, ca->hold);
-	ca->w_max = ca->w;
-	ca->level = nagi_level(ca->rtt_us);
+	ca->cubic.w_max = ca->w;
+	ca->level = half_octaves(ca->path.round_us);
 	ca->rounds = ca->share_pct = 0;
 	ca->phase_us = now;
-	nagi_cubic_start(ca, now);
+	cubic_window_start(&ca->cubic, now, ca->w);
 }
 
 /* The queue is above the ceiling: counts for how long, and returns whether it belongs to other flows. */
@@ -274,12 +219,16 @@ static void nagi_set_velocity(struct nagi *ca, u64 now, u32 queue, u32 wanted, b
 
 static void nagi_delay_round(struct nagi *ca, u64 now, bool is_limited, u32 lost_pct)
 {
-	u32 rtt = max(ca->rtt_us, 1U), queue = nagi_queue_us(ca);
+	u32 rtt = max(ca->path.round_us, 1U), queue, wanted;
 	/* The same pace at any RTT up to T0: else short paths take what long ones look for. */
-	u64 target, step = min(GAIN, GAIN * min(rtt, T0_US) / T0_US);
+	u64 empty, target, step = min(GAIN, GAIN * min(rtt, T0_US) / T0_US);
 	bool is_lossy = lost_pct > 2;
 
 	ca->alpha = nagi_alpha(ca);
+	wanted = nagi_wanted_us(ca);
+	path_rtt_learn_noise(&ca->path, max(OWN_LEAST_US, wanted * 3 / 5), jitter_us);
+	queue = path_rtt_queue_us(&ca->path);
+	empty = ca->w * (rtt - min(queue, rtt)) / rtt;
 	if (queue <= ceiling_us) {
 		ca->rounds = 0;
 	} else if (nagi_is_alien(ca, now)) {
@@ -291,16 +240,15 @@ static void nagi_delay_round(struct nagi *ca, u64 now, bool is_limited, u32 lost
 			ca->w = ca->w * 80 / 100;
 		ca->cut_us = now;
 	}
-	nagi_set_velocity(ca, now, queue, nagi_wanted_us(ca), is_lossy);
-	target = ca->w * min(ca->base_us, rtt) / rtt +
-		 min((u64)ca->alpha * ca->velocity, max(ca->w / 2, (u64)ca->alpha));
+	nagi_set_velocity(ca, now, queue, wanted, is_lossy);
+	target = empty + min((u64)ca->alpha * ca->velocity, max(ca->w / 2, (u64)ca->alpha));
 	if (target < ca->w)
 		ca->w -= (ca->w - target) * step >> 8;
 	else if (is_limited && !is_lossy)
 		ca->w += (target - ca->w) * step >> 8;
 	ca->w = clamp(ca->w, W_LEAST, W_MOST);
 	if (drain_ms && !ca->rounds && now - ca->near_us > drain_ms * USEC_PER_MSEC)
-		nagi_enter_drain(ca, now, ca->w * min(ca->base_us, rtt) / rtt, false);
+		nagi_enter_drain(ca, now, empty, false);
 }
 
 /* Two rounds, and 0.2 s for longer paths to see it; when the base is forgotten the first two see the queue go. */
@@ -310,10 +258,7 @@ static void nagi_drain_round(struct nagi *ca, u64 now)
 		return;
 	ca->w = ca->hold;
 	ca->near_us = now;
-	ca->mins[2] = ca->mins[1];
-	ca->mins[1] = ca->mins[0];
-	ca->mins[0] = NO_RTT;
-	ca->base_us = min(ca->mins[1], ca->mins[2]);
+	path_rtt_next_interval(&ca->path);
 	nagi_enter_delay(ca);
 }
 
@@ -322,24 +267,18 @@ static u32 nagi_cwnd(u64 w)
 	return max((u32)((w + W_ONE / 2) >> W_SHIFT), 2U);
 }
 
-static void nagi_begin_dip(struct nagi *ca)
-{
-	ca->mode = DIP;
-	ca->rounds = ca->dip_off = 0;
-}
-
 /* The RTT is that of a steady window. Not so deep that the queue empties: what would be seen then is the path. */
 static bool nagi_go_down(struct nagi *ca)
 {
 	u32 before, off;
 
-	ca->dip_off = min(dip_pct, (u32)((u64)nagi_queue_us(ca) * 80 / max(ca->rtt_us, 1U)));
+	ca->dip_off = min(dip_pct, (u32)((u64)path_rtt_queue_us(&ca->path) * 80 / max(ca->path.round_us, 1U)));
 	before = nagi_cwnd(ca->w);
 	off = before - nagi_cwnd(ca->w * (100 - min(ca->dip_off, 100U)) / 100);
 	if (ca->dip_off < 5 || !off)
 		return false;
-	ca->dip_wanted_us = max((u32)((u64)ca->rtt_us * off / max(before, 1U)), 1U);
-	ca->dip_from_us = ca->rtt_us;
+	ca->dip_wanted_us = max((u32)((u64)ca->path.round_us * off / max(before, 1U)), 1U);
+	ca->dip_from_us = ca->path.round_us;
 	ca->dip_least_us = NO_RTT;
 	ca->dip_back_us = 0;
 	return true;
@@ -347,27 +286,29 @@ static bool nagi_go_down(struct nagi *ca)
 
 static void nagi_compete_round(struct nagi *ca, u64 now)
 {
-	u32 level = nagi_level(ca->rtt_us);
+	u32 level = half_octaves(ca->path.round_us);
 	/* A small share takes long to become enough. */
-	u64 wait_us = (dip_ms * USEC_PER_MSEC + 2ULL * DIP_ROUNDS * ca->rtt_us) * enough_pct /
+	u64 wait_us = (dip_ms * USEC_PER_MSEC + 2ULL * DIP_ROUNDS * ca->path.round_us) * enough_pct /
 		      clamp(ca->share_pct, max(enough_pct / 4, 1U), enough_pct);
 	bool is_due = level > ca->level || (dip_ms && now - ca->phase_us > wait_us);
 
 	ca->level = level;
-	if (nagi_queue_us(ca) < ceiling_us / 2) {
+	if (path_rtt_queue_us(&ca->path) < ceiling_us / 2) {
 		if (++ca->rounds >= 50) {
 			ca->near_us = now;
 			nagi_enter_delay(ca);
 		}
 		/* This part of the link is unused: take it as in DELAY. */
 		ca->alpha = nagi_alpha(ca);
-		if (nagi_queue_us(ca) < nagi_wanted_us(ca))
+		if (path_rtt_queue_us(&ca->path) < nagi_wanted_us(ca))
 			ca->w += ca->alpha * GAIN >> 8;
 		return;
 	}
 	ca->rounds = 0;
-	if (is_due)
-		nagi_begin_dip(ca);
+	if (is_due) {
+		ca->mode = DIP;
+		ca->dip_off = 0;
+	}
 }
 
 /* Steady for two rounds; down for three, seen in the second and third; up for three, seen in the last two. */
@@ -385,11 +326,11 @@ static void nagi_dip_round(struct nagi *ca, u64 now)
 	if (ca->rounds <= SETTLE_ROUNDS)
 		return;
 	if (round == DIP_ROUNDS - 1 || round == DIP_ROUNDS)
-		ca->dip_least_us = min(ca->dip_least_us, ca->rtt_us);
+		ca->dip_least_us = min(ca->dip_least_us, ca->path.round_us);
 	if (round == DIP_ROUNDS)
 		ca->dip_off = 0;
 	if (round >= 2 * DIP_ROUNDS - 1)
-		ca->dip_back_us = max(ca->dip_back_us, ca->rtt_us);
+		ca->dip_back_us = max(ca->dip_back_us, ca->path.round_us);
 	if (round < 2 * DIP_ROUNDS)
 		return;
 	/* It went down with the window and came up with it: not because others backed off. */
@@ -399,29 +340,19 @@ static void nagi_dip_round(struct nagi *ca, u64 now)
 	ca->mode = COMPETE;
 	ca->rounds = 0;
 	ca->phase_us = now;
-	ca->level = nagi_level(ca->dip_from_us);
+	ca->level = half_octaves(ca->dip_from_us);
 	if (ca->share_pct >= 80 && ca->share_pct <= 120)
-		nagi_enter_drain(ca, now, ca->w * ca->base_us / max(ca->dip_from_us, 1U), true);
-}
-
-static void nagi_close_slot(struct nagi *ca, u64 now)
-{
-	if (ca->slot_least_us != NO_RTT) {
-		ca->slot_sum_us += ca->slot_least_us;
-		ca->slots++;
-	}
-	ca->slot_least_us = NO_RTT;
-	ca->slot_us = now;
+		nagi_enter_drain(ca, now, ca->w * ca->path.base_us / max(ca->dip_from_us, 1U), true);
 }
 
 /* The window becomes what the link delivers in one base RTT, which fits without a queue. */
 static void nagi_end_startup(struct nagi *ca, u64 now)
 {
-	u64 bdp = ((u64)ca->bw * min(ca->base_us, RTT_MAX_US) << W_SHIFT) / USEC_PER_SEC;
+	u64 bdp = ((u64)ca->bw * min(ca->path.base_us, PATH_RTT_MAX_US) << W_SHIFT) / USEC_PER_SEC;
 
 	/* Drained first: for a round trip or two the RTT shows what slow start sent. */
 	ca->w = clamp(bdp, 4 * W_ONE, max(ca->w, 4 * W_ONE));
-	nagi_enter_drain(ca, now, ca->w, false);
+	nagi_enter_drain(ca, now, ca->w, true);
 }
 
 static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limited)
@@ -430,14 +361,14 @@ static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limit
 	u32 lost_pct = (u64)lost * 100 / max(got + lost, 1U);
 	u64 now = tp->tcp_mstamp;
 
-	nagi_close_slot(ca, now);
-	if (ca->slots)
-		ca->rtt_us = ca->slot_sum_us / max(ca->slots, 1U);
 	ca->delivered = tp->delivered;
 	ca->lost = tp->lost;
-	if (!ca->slots)
+	if (!path_rtt_end_round(&ca->path, now))
 		return;
-	ca->slot_sum_us = ca->slots = 0;
+	path_rtt_learn_base(&ca->path, now, ca->mode == DELAY ?
+			    clamp(nagi_wanted_us(ca) * 5 / 4, OWN_LEAST_US, OWN_MOST_US) : 0);
+	if (path_rtt_is_near(&ca->path))
+		ca->near_us = now;
 	switch (ca->mode) {
 	case STARTUP:
 		if (lost_pct > 2)
@@ -461,23 +392,16 @@ static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limit
 
 static void nagi_take_rtt(struct nagi *ca, const struct rate_sample *rs, u64 now)
 {
-	u32 rtt = min(rs->rtt_us, RTT_MAX_US);
+	u32 rtt = min(rs->rtt_us, (long)PATH_RTT_MAX_US);
 
-	if (now - ca->slot_us > SLOT_US)
-		nagi_close_slot(ca, now);
-	if (!rs->is_ack_delayed)
-		ca->slot_least_us = min(ca->slot_least_us, rtt);
-	if (ca->mode != COMPETE && ca->mode != DIP)
-		ca->mins[0] = min(ca->mins[0], rtt);
-	ca->base_us = min(ca->base_us, rtt);
-	if (rtt <= ca->base_us + ca->base_us / 128)
-		ca->near_us = now;
+	path_rtt_take(&ca->path, now, rs->is_ack_delayed ? NO_RTT : rtt);
 	if (ca->mode != STARTUP)
 		return;
+	ca->path.base_us = min(ca->path.base_us, rtt);
 	/* RFC 9406 §4.2: the least of eight samples. */
 	ca->rounds = nagi_queued(ca, rtt) ? ca->rounds + 1 : 0;
 	if (ca->rounds >= STARTUP_SAMPLES) {
-		ca->rtt_us = rtt;
+		ca->path.round_us = rtt;
 		nagi_end_startup(ca, now);
 	}
 }
@@ -486,7 +410,7 @@ static void nagi_apply(struct sock *sk, const struct nagi *ca)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u64 w = ca->mode == DIP ? ca->w * (100 - min(ca->dip_off, 100U)) / 100 : ca->w;
-	u32 rtt = ca->rtt_us ? ca->rtt_us : max(tp->srtt_us >> 3, 1U);
+	u32 rtt = ca->path.round_us ? ca->path.round_us : max(tp->srtt_us >> 3, 1U);
 	/* By w, dip or not: the dip takes packets off, and ACKs pace what is left. */
 	u64 rate = (ca->w * tp->mss_cache >> W_SHIFT) * USEC_PER_SEC / max(rtt, 1U);
 
@@ -508,8 +432,8 @@ void BPF_PROG(nagi_init, struct sock *sk)
 		return;
 	__builtin_memset(ca, 0, sizeof(*ca));
 	ca->w = (u64)max(tp->snd_cwnd, 2U) << W_SHIFT;
-	ca->near_us = ca->slot_us = tp->tcp_mstamp;
-	ca->base_us = ca->mins[0] = ca->mins[1] = ca->mins[2] = ca->slot_least_us = NO_RTT;
+	ca->near_us = tp->tcp_mstamp;
+	path_rtt_begin(&ca->path, tp->tcp_mstamp);
 	rounds_begin(&ca->round, tp);
 	ca->delivered = tp->delivered;
 	ca->lost = tp->lost;
@@ -536,7 +460,7 @@ void BPF_PROG(nagi_cong_control, struct sock *sk, u32 ack, int flag, const struc
 	if (ca->mode == STARTUP && rs->acked_sacked && !rs->is_app_limited)
 		ca->w = min(ca->w + ((u64)rs->acked_sacked << W_SHIFT), W_MOST);
 	if (ca->mode == COMPETE || ca->mode == DIP) {
-		if (rs->losses > 0 && now - ca->cut_us > ca->rtt_us) {
+		if (rs->losses > 0 && now - ca->cut_us > ca->path.round_us) {
 			nagi_cut(ca, now, false, (u32)rs->losses * 100 / max(rs->prior_in_flight, 1U));
 			ca->mode = COMPETE;	/* what the RTT does now is not the dip's doing */
 		} else if (ca->mode == COMPETE && rs->acked_sacked) {

@@ -62,6 +62,36 @@ fn alone_it_keeps_the_packets_of_the_law_in_the_queue() {
     assert!((1..=4).contains(&queued), "{queued} packets");
 }
 
+/// Half a second, and 4.5 ms at most: own flows' queue falls by less, and a longer fall is another path.
+#[test]
+fn a_base_rtt_of_a_moment_is_not_believed() {
+    for (rounds_low, is_believed) in [(5, false), (20, true)] {
+        let mut rounds = settled();
+        let base_us = rounds.series("base_us");
+        for _ in 0..rounds_low {
+            round_with_rtt(&mut rounds, RTT_US - 5000);
+        }
+        for _ in 0..5 {
+            round_with_others(&mut rounds, 0);
+        }
+        assert_eq!(rounds.series("base_us") < base_us, is_believed);
+    }
+}
+
+/// Every other round 8 ms later: the median of what an RTT differs from the mean of its neighbours is 8 ms, and 6 times what exceeds
+/// own flows' 1.5 ms is more than the 20 ms that a path is believed at most.
+#[test]
+fn an_rtt_that_moves_to_and_fro_is_the_paths() {
+    let mut rounds = settled();
+    assert_eq!(rounds.series("margin_us"), 0);
+    for _ in 0..60 {
+        round_with_rtt(&mut rounds, RTT_US);
+        round_with_rtt(&mut rounds, RTT_US + 8000);
+    }
+    assert_eq!(rounds.series("margin_us"), 20_000);
+    assert!(rounds.flow.sock.snd_cwnd > BDP_PKTS / 2);
+}
+
 /// Eight rounds and half a second above 10 ms; less than that can be its own kind's.
 #[test]
 fn a_queue_that_stays_above_the_ceiling_belongs_to_other_flows() {
