@@ -144,9 +144,10 @@ def attribute(
 
     def so_far() -> Attribution:
         every = [*(each.id for each in findings), *(each.id for each in predictions)]
+        finished = {*(each.finding.id for each in done), *(each.id for each, _ in ended)}
         return Attribution(
             paper, preset, tuple(done), tuple(ended), trials.executed, trials.found,
-            tuple(every[len(done) + len(ended) :]),
+            tuple(name for name in every if name not in finished),
         )  # fmt: skip
 
     try:
@@ -157,9 +158,10 @@ def attribute(
             on_stage(f"what {finding.id} depends on")
             one = Screening(trials, asked[finding.id], seeds, preset)
             done.append(one.attribute(finding, kernel.get(finding.id)))
-        for each in predictions:
-            on_stage(f"prediction {each.id}")
-            ended.append((each, each.end(trials, seeds)))
+            for each in predictions:
+                if each.finding == finding.id:
+                    on_stage(f"prediction {each.id}")
+                    ended.append((each, each.end(trials, seeds)))
     except KeyboardInterrupt:
         raise AttributionInterrupted(so_far()) from None
     return so_far()
