@@ -2,7 +2,9 @@
 
 ``python docs/findings_tables.py results/attribution.json`` takes what ``dumbbell reproduce
 --attribute`` wrote there, keeps its outcomes in ``python/dumbbell/papers/answers.json``, and writes
-the tables; without a file it writes the tables again. ``make docs`` does the latter.
+the tables; several files are taken together. Papers that are not in them keep their answers, and
+the page says which build each answer is of. Without a file it writes the tables again, which ``make
+docs`` does.
 """
 
 from __future__ import annotations
@@ -10,8 +12,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from markdown_tables import markdown_table, replace_tables  # next to this file
 
 from dumbbell.papers import answers as answers_module
 from dumbbell.papers.plain_words import PLAIN_WORDS
@@ -20,24 +27,19 @@ __all__ = ["kept", "with_tables"]
 
 DOCS = Path(__file__).parent
 ANSWERS = Path(answers_module.__file__).with_name("answers.json")
-PAGES = ("findings.md",)
-#: Between these lines of a page stands a table.
-TABLES = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->\n)", re.DOTALL)
-#: By the earlier rules, before 22 November 2026: on seed 1 in the simulator (five seeds of B, the
-#: mean of ten of D), and on Linux 6.18 (`--engine kernel --quick`, one seed).
-EARLIER = {
-    "A1": ("not shown", "not shown"), "A2": ("shown", "not shown"), "A3": ("shown", "shown"),
-    "A4": ("not shown", "not shown"), "A5": ("not shown", "not shown"),
-    "A6": ("not shown", "not shown"), "A7": ("not shown", "not shown"),
-    "B1": ("shown", "shown"), "B2": ("not shown", "shown"), "B3": ("not shown", "shown"),
-    "C1": ("not shown", "shown"), "C2": ("not shown", "not shown"),
-    "C3": ("not shown", "not shown"), "C4": ("shown", "shown"), "C5": ("no rule", "–"),
-    "D1": ("shown", "shown"), "D2": ("shown", "shown"), "D3": ("not shown", "not shown"),
-}  # fmt: skip
+PAGE = DOCS / "findings.md"
+#: Heads of the page's own tables, whose outcomes the table of answers repeats.
+BY_EARLIER_RULE = "| | earlier rule | rule now, seed 1 | rule now, ten seeds |"
+KERNEL_NOW = "| | rule now, kernel |"
+KERNEL_EARLIER = "| | earlier rule, kernel |"
+#: Of answers that were kept before builds were.
+EARLIER = "of 26 November 2026 or before"
+#: When a prediction was entered, by whether something of it had been measured.
+ENTERED = {True: "after", False: "before", None: "–"}
 
 
 def kept(attributions: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what is kept of attributions: by the finding's id, and the predictions."""
+    """Return what is kept of attributions: by the finding's id, with its predictions."""
     found: dict[str, Any] = {}
     for one in attributions:
         for each in one["findings"]:
@@ -47,22 +49,25 @@ def kept(attributions: list[dict[str, Any]]) -> dict[str, Any]:
                 "plain": count(each),
                 "preset": count(each["preset"]),
                 "engine_version": one["engine_version"],
+                "engine_build": one["engine_build"][:16],
                 "seeds": len(one["seeds"]),
-                "tried": {
-                    trial["setup"]: f"{trial['shown_in']} of {trial['of']}"
-                    for trial in (*each["screened"], *each["together"])
-                },
-                "without": {
-                    effect["name"]: f"{effect['shown_in']} of {effect['of']}"
-                    for effect in each["without"]
-                },
+                "tried": counts(*each["screened"], *each["together"], name="setup"),
+                "without": counts(*each["without"], name="name"),
                 "predictions": [
-                    {key: prediction[key] for key in ("id", "text", "verdict", "saw")}
+                    {
+                        key: prediction[key]
+                        for key in ("id", "text", "measured_before", "verdict", "saw")
+                    }
                     for prediction in one["predictions"]
                     if prediction["id"].partition(".")[0] == each["finding"]
                 ],
             }
     return found
+
+
+def counts(*trials: dict[str, Any], name: str) -> dict[str, str]:
+    """Return in how many seeds each trial shows a finding."""
+    return {trial[name]: f"{trial['shown_in']} of {trial['of']}" for trial in trials}
 
 
 def count(trial: dict[str, Any] | None) -> str:
@@ -73,58 +78,83 @@ def count(trial: dict[str, Any] | None) -> str:
     return f"{trial['outcome']}{of}"
 
 
-def rows(head: list[str], body: list[list[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [head, ["---"] * len(head), *body]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+def outcomes(page: str, head: str) -> dict[str, str]:
+    """Return the outcome that each row of a table of the page begins with."""
+    rows = page.partition(f"{head}\n")[2].partition("\n\n")[0].splitlines()[1:]
+    cells = [row.strip("| ").split(" | ") for row in rows]
+    return {row[0]: re.split(r"[:,(;]", row[1].replace("*", ""))[0].strip() for row in cells}
 
 
-def answers(found: dict[str, Any]) -> str:
+def answers(page: str, found: dict[str, Any]) -> str:
     """Return the table of what findings depend on."""
-    return rows(
+    earlier, kernel = outcomes(page, BY_EARLIER_RULE), outcomes(page, KERNEL_EARLIER)
+    kernel = {name: f"{outcome} (earlier rule)" for name, outcome in kernel.items()}
+    kernel |= outcomes(page, KERNEL_NOW)
+    table = markdown_table(
         [
-            "", "in short", "earlier rule, seed 1", "rule now, simulator",
-            "kernel (earlier rule, one seed)", "under the preset", "what it depends on",
+            "", "in short", "earlier rule", "rule now, simulator", "kernel", "under the preset",
+            "what it depends on",
         ],
         [
-            [name, PLAIN_WORDS[name], EARLIER[name][0], each["plain"], EARLIER[name][1],
+            [name, PLAIN_WORDS[name], earlier[name], each["plain"], kernel.get(name, "–"),
              each["preset"], each["sentence"]]
             for name, each in found.items()
         ],
     )  # fmt: skip
+    return f"{table}\n{builds(found)}\n"
 
 
-def predictions(found: dict[str, Any]) -> str:
-    """Return the table of predictions."""
-    return rows(
-        ["prediction", "expected", "it ended", "what was seen"],
-        [
-            [each["id"], each["text"], f"**{each['verdict']}**", each["saw"]]
-            for one in found.values()
-            for each in one["predictions"]
-        ],
+def builds(found: dict[str, Any]) -> str:
+    """Say which build each answer is of."""
+    by_build: dict[str, list[str]] = {}
+    for name, each in found.items():
+        build = each.get("engine_build")
+        by_build.setdefault(f"`{build}`" if build else EARLIER, []).append(name)
+    return "Engine builds: " + "; ".join(
+        f"{build}: {', '.join(names)}" for build, names in by_build.items()
     )
+
+
+def predictions(_page: str, found: dict[str, Any]) -> str:
+    """Return the table of predictions, and how many ended in each way."""
+    ended = [each for one in found.values() for each in one["predictions"]]
+    rows = [
+        [
+            each["id"], each["text"], ENTERED[each.get("measured_before")],
+            f"**{each['verdict']}**", each["saw"],
+        ]
+        for each in ended
+    ]  # fmt: skip
+    totals = Counter(each["verdict"] for each in ended)
+    total = ", ".join(f"{totals[verdict]} {verdict}" for verdict in sorted(totals))
+    head = ["prediction", "expected", "entered", "it ended", "what was seen"]
+    return f"{markdown_table(head, rows)}\n{len(ended)} predictions: {total}.\n"
+
+
+TABLES = {"answers": answers, "predictions": predictions}
 
 
 def with_tables(page: str, found: dict[str, Any]) -> str:
     """Return a page with the tables that belong between its marks."""
-    tables = {"answers": answers, "predictions": predictions}
-    return TABLES.sub(lambda part: f"{part[1]}{tables[part[2]](found)}{part[3]}", page)
+    return replace_tables(page, lambda name: TABLES[name](page, found))
 
 
-def main(arguments: list[str]) -> None:
+def main(files: list[str]) -> None:
     """Keep new outcomes, if there are any, and write the tables."""
-    if arguments:
-        found = kept(json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
-        # Papers that were not attributed this time keep their answers.
-        found = {**json.loads(ANSWERS.read_text(encoding="utf-8")), **found}
+    if files:
+        given = [one for file in files for one in json.loads(Path(file).read_text("utf-8"))]
+        unfinished = [name for one in given for name in one["unfinished"]]
+        if unfinished:
+            raise SystemExit(
+                f"{', '.join(files)}: interrupted, {', '.join(unfinished)} are missing; run "
+                "`dumbbell reproduce --attribute` to its end"
+            )
+        found = {**json.loads(ANSWERS.read_text(encoding="utf-8")), **kept(given)}
         found = {name: found[name] for name in PLAIN_WORDS if name in found}
         text = json.dumps(found, indent=1, ensure_ascii=False)
         ANSWERS.write_text(text + "\n", encoding="utf-8")
     found = json.loads(ANSWERS.read_text(encoding="utf-8"))
-    for name in PAGES:
-        path = DOCS / name
-        path.write_text(with_tables(path.read_text(encoding="utf-8"), found), encoding="utf-8")
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,20 @@
-"""The kept answers, and the page that has them."""
+"""The kept answers are of today's elements and predictions, and the pages have them."""
 
 from __future__ import annotations
 
 import runpy
 from pathlib import Path
 
+import pytest
+
 from dumbbell.papers.answers import answer_to, answers
+from dumbbell.papers.apparatus import ELEMENTS, elements_for
 from dumbbell.papers.conclusion import Conclusion
 from dumbbell.papers.plain_words import PLAIN_WORDS
+from dumbbell.papers.prediction import Verdict
+from dumbbell.papers.predictions import PREDICTIONS
+from dumbbell.papers.presets import preset_for
+from dumbbell.papers.questions import QUESTIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -17,10 +24,72 @@ def test_the_page_of_findings_has_the_answers():
     script = runpy.run_path(str(DOCS / "findings_tables.py"))
     page = (DOCS / "findings.md").read_text(encoding="utf-8")
     assert page == script["with_tables"](page, answers())
+    assert set(answers()) <= set(PLAIN_WORDS)
     assert answer_to("D3") in page
     assert answer_to("Z9") == ""
 
 
-def test_answers_are_of_every_finding():
+#: Those since answers are kept with their build.
+OF_A_BUILD = {name: each for name, each in answers().items() if "engine_build" in each}
+
+
+def test_answers_are_of_every_finding_and_one_build_a_paper():
     assert list(answers()) == list(PLAIN_WORDS)
+    for questions in QUESTIONS.values():
+        ids = {question.finding for question in questions}
+        assert len({answers()[name].get("engine_build") for name in ids}) == 1
     assert {each["conclusion"] for each in answers().values()} <= set(Conclusion)
+
+
+def test_answers_have_the_predictions_that_there_are():
+    known = {
+        each.id: each
+        for every in PREDICTIONS.values()
+        for each in every
+        if each.finding in OF_A_BUILD
+    }
+    kept = [each for answer in OF_A_BUILD.values() for each in answer["predictions"]]
+    assert kept
+    assert {each["id"]: each["text"] for each in kept} == {
+        each.id: each.text for each in known.values()
+    }
+    for each in kept:
+        assert each["measured_before"] is known[each["id"]].measured_before
+        assert each["verdict"] in set(Verdict)
+
+
+def level_of(treatment: str) -> tuple[str, str]:
+    element, _, level = treatment.partition(": ")
+    assert level in {each.name for each in ELEMENTS[element].levels}, treatment
+    return element, level
+
+
+def test_answers_name_elements_that_there_are():
+    for each in OF_A_BUILD.values():
+        for setup in (*each["tried"], *(name.removeprefix("without ") for name in each["without"])):
+            assert [level_of(treatment) for treatment in setup.split(" + ")]
+
+
+@pytest.mark.parametrize("paper", QUESTIONS)
+def test_each_element_that_may_matter_was_tried(paper):
+    """But parts of what changed nothing, and but for findings checked under a preset alone."""
+    for question in QUESTIONS[paper]:
+        if question.finding not in OF_A_BUILD:
+            continue
+        kept = answers()[question.finding]
+        if kept["conclusion"].startswith("shown") and preset_for(paper) is not None:
+            assert kept["tried"] == {}
+            continue
+        wanted = {
+            f"{element.id}: {level.name}"
+            for element in elements_for(question.finding)
+            for level in element.levels
+            if not level.is_part
+        }
+        lacking = wanted - set(kept["tried"])
+        # A level that changes none of the finding's runs is no trial.
+        assert lacking <= SAME_AS_PLAIN
+
+
+#: The plain set-up of ogino2021 has this window.
+SAME_AS_PLAIN = {"rwnd: 8MiB"}
