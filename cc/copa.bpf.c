@@ -31,6 +31,8 @@
  *  5. The target has no factor 1460/1448; windows are packets with 20 fractional bits.
  *  6. cwnd stops at 2^22 packets, its change at 2^20 per RTT, 1/delta at 2^16.
  *  7. Intervals closer than srtt/4 share one slot of the detector, which has 128.
+ * With loss_cut_pct, which neither ccp_copa nor the paper has, losses cut cwnd in every mode: where
+ * the buffer is smaller than what Copa wants to queue, the delay cannot tell.
  * Imitated although unintended: RTT_min is the lifetime's; loss mode mixes bytes and packets; ACKs
  * without a valid rate sample are skipped with their losses; 1/delta grows with each report.
  */
@@ -103,6 +105,8 @@ PARAM(u32, velocity_delay_rtts, 3, 0, 20, "RTTs", "velocity doubles after this i
 PARAM(u32, velocity_by_cwnd, 0, 0, 1, "", "direction is that of cwnd; 0: of most decisions");
 PARAM(u32, velocity_max, 65535, 1, 1048576, "", "velocity stops here");
 PARAM(u32, cwnd_min_pkts, 0, 0, 1000, "pkts", "least cwnd; 0: the initial window");
+PARAM(u32, loss_cut_pct, 0, 0, 100, "%",
+      "an srtt that loses more than this cuts cwnd by 3/10 and ends slow start; 0: none does");
 PARAM(u32, pacing_on_standing, 0, 0, 1, "", "pace at 2 cwnd / RTT_standing; 0: 2 cwnd / RTT_min");
 
 /* The agent and its datapath in the kernel (docs/copa.md has the set that is ccp-kernel's). */
@@ -163,6 +167,10 @@ struct copa {
 	u8	slow_start;
 	u8	lossy;			/* the last cycle lost >= 10 % */
 	u8	rto_again;		/* the next ACK reports the timeout again */
+
+	u64	round_us;		/* start of the srtt in which losses are counted */
+	u32	round_lost;		/* in it; [pkts] */
+	u32	round_delivered;	/* tp->delivered at its start */
 
 	struct minmax rtt_min;		/* filters, times in µs */
 	struct minmax rtt_standing;
@@ -423,9 +431,14 @@ static void copa_update_velocity(struct copa *ca, u64 now, u8 decision)
 	ca->net_direction = 0;
 }
 
+static u64 copa_least_cwnd(const struct copa *ca)
+{
+	return (u64)(cwnd_min_pkts ? cwnd_min_pkts : ca->init_cwnd) << CWND_SHIFT;
+}
+
 static void copa_decrease(struct copa *ca, u64 now, u64 change)
 {
-	u64 least = (u64)(cwnd_min_pkts ? cwnd_min_pkts : ca->init_cwnd) << CWND_SHIFT;
+	u64 least = copa_least_cwnd(ca);
 
 	if (change + least > ca->cwnd) {
 		ca->cwnd = least;
@@ -457,6 +470,30 @@ static void copa_update_cwnd(struct copa *ca, u64 now, u32 acked, u8 decision)
 			copa_decrease(ca, now, change);
 	}
 	ca->cwnd = min(ca->cwnd, CWND_MAX << CWND_SHIFT);
+}
+
+/*
+ * d_q is at most the buffer's Q / C, so no flow aims below C / (delta Q), and N of them below
+ * N / (delta Q) times the link: where Q < N / delta only losses say that this is too much. Each srtt
+ * that loses more than loss_cut_pct, which 2 makes BBRv3's LossThresh, cuts cwnd to 7/10, BBRv3's
+ * Beta (draft-ietf-ccwg-bbr) and CUBIC's (RFC 9438).
+ */
+static void copa_cut_on_losses(struct copa *ca, u64 now, u32 delivered, u32 lost)
+{
+	u64 round_delivered;
+
+	ca->round_lost += lost;
+	if (now - ca->round_us <= copa_srtt_us(ca))
+		return;
+	round_delivered = delivered - ca->round_delivered;
+	if (100ULL * ca->round_lost > (ca->round_lost + round_delivered) * loss_cut_pct) {
+		ca->cwnd = max(ca->cwnd / 10 * 7, copa_least_cwnd(ca));
+		ca->slow_start = false;
+		copa_reset_velocity(ca, now);
+	}
+	ca->round_us = now;
+	ca->round_lost = 0;
+	ca->round_delivered = delivered;
 }
 
 /* Packets cumulatively acknowledged so far: ccp_copa's acked. */
@@ -583,6 +620,9 @@ void BPF_PROG(copa_init, struct sock *sk)
 	ca->sample_min_us = RTT_NONE_US;
 	ca->sample_max_us = 0;
 	ca->delivered = copa_delivered(tp);
+	ca->round_us = now;
+	ca->round_lost = 0;
+	ca->round_delivered = tp->delivered;
 	ca->init_cwnd = max(tp->snd_cwnd, 1U);
 	ca->cwnd = (u64)ca->init_cwnd << CWND_SHIFT;
 	ca->checked_cwnd = ca->in_force = ca->cwnd;
@@ -633,6 +673,8 @@ void BPF_PROG(copa_cong_control, struct sock *sk, u32 ack, int flag,
 		copa_restart(ca);
 		copa_answer(ca, now);
 	}
+	if (loss_cut_pct)
+		copa_cut_on_losses(ca, now, tcp_sk(sk)->delivered, max(rs->losses, 0));
 	if (copa_decision_due(ca, now, rtt_us)) {
 		copa_decide(sk, ca, now);
 		copa_answer(ca, now);

@@ -1,10 +1,13 @@
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dumbbell import CongestionControlChoice, Group, Run, Scenario, ScenarioError, run
 from dumbbell.congestion_control.presets import PRESETS
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_resolves_to_base_units():
@@ -158,8 +161,8 @@ def test_refuses_no_flows():
         ("./docs", "congestion control `./docs`: is a directory"),
         ("./README.md", "`./README.md`: its name ends in none of `.c`, `.py`, `.so`"),
         ("", "invalid congestion control"),
-        ("copa@papers", "has no preset `papers`; use `copa@ccp-4.15`, `copa@paper`"),
-        ("copa@", "has no preset after `@`; use `copa@ccp-4.15`, `copa@paper`"),
+        ("copa@papers", "has no preset `papers`; use `copa@calm`, `copa@ccp-4.15`, `copa@paper`"),
+        ("copa@", "has no preset after `@`; use `copa@calm`, `copa@ccp-4.15`, `copa@paper`"),
         ("reno@paper", "`reno` has no preset `paper`; it has none"),
         ("cubik@paper", "unknown congestion control `cubik`; did you mean `cubic`?"),
         ("copa@paper:velocity=1", "`copa` has no parameter `velocity`"),
@@ -204,6 +207,11 @@ def test_a_preset_is_parameters_that_differ_from_the_defaults(cc, name):
     assert choice.params
     assert all(value != defaults[param] for param, value in choice.params.items())
     assert not choice.is_file
+    page = (ROOT / f"docs/{cc}.md").read_text(encoding="utf-8")
+    assert f"`{cc}@{name}`" in page
+    if name != "calm":  # which its page explains parameter by parameter
+        spelled = ",".join(f"{param}={value}" for param, value in choice.params.items())
+        assert f"\n{cc}:{spelled}\n" in page
 
 
 def test_what_is_set_has_precedence_over_a_preset():
@@ -233,7 +241,7 @@ def test_a_result_names_the_preset(tmp_path):
 def test_the_presets_are_listed(cli):
     assert "copa@paper" in cli("cc", "list", "copa").out
     (copa,) = json.loads(cli("cc", "list", "copa", "--json").out)
-    assert [preset["name"] for preset in copa["presets"]] == ["ccp-4.15", "paper"]
+    assert [preset["name"] for preset in copa["presets"]] == ["calm", "ccp-4.15", "paper"]
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,16 @@ PRESETS: Mapping[str, Mapping[str, Preset]] = {
         ),
     },
     "copa": {
+        "calm": Preset(
+            "mended for buffers smaller than what it wants to queue",
+            "docs/copa.md, with its measurements; thresholds of draft-ietf-ccwg-bbr",
+            {
+                "report_rtt_min_pct": 0,
+                "competitive_start_windows": 0,
+                "loss_cut_pct": 2,
+                "cwnd_min_pkts": 2,
+            },
+        ),
         "ccp-4.15": Preset(
             "the agent and its datapath as they ran on Linux 4.15",
             "ccp_copa (2020-10-20), ccp-kernel, Linux 4.15",

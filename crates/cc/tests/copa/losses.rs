@@ -195,3 +195,25 @@ fn a_timeout_raises_inv_delta_unless_it_is_set_to_halve_it() {
     script.retransmission_timeout(200_000);
     assert_eq!(script.inv_delta(), inv_delta / 2.0);
 }
+
+#[test]
+fn many_losses_in_an_srtt_cut_cwnd_with_loss_cut_pct() {
+    for (lost, params, is_cut) in [
+        (1, Some(("loss_cut_pct", 2)), false), // of 53 in the srtt
+        (2, Some(("loss_cut_pct", 2)), true),
+        (50, None, false),
+    ] {
+        let params: Vec<_> = params.into_iter().chain([DEFAULT_MODE_ONLY]).collect();
+        let mut script = Script::new(&params);
+        script.acks_for(20 * BASE_US, BASE_US);
+        script.ack(2 * BASE_US, Ack::of(1, BASE_US));
+        let before = script.cwnd();
+        assert!(before > 100);
+        script.ack(1000, Ack::of(51, BASE_US).with_losses(lost));
+        script.ack(2 * BASE_US, Ack::of(1, BASE_US));
+        let after = script.cwnd();
+        let is_seven_tenths = after.abs_diff(before * 7 / 10) <= 1;
+        assert_eq!(is_seven_tenths, is_cut, "{lost} lost: {before} to {after}");
+        assert!(is_cut || after >= before);
+    }
+}
