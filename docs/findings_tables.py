@@ -97,11 +97,18 @@ def answers(page: str, found: dict[str, Any]) -> str:
         ],
         [
             [name, PLAIN_WORDS[name], earlier[name], each["plain"], kernel.get(name, "–"),
-             each["preset"], each["sentence"]]
+             each["preset"], depends_on(each, kernel.get(name, "–"))]
             for name, each in found.items()
         ],
     )  # fmt: skip
     return f"{table}\n{builds(found)}\n"
+
+
+def depends_on(answer: dict[str, Any], kernel: str) -> str:
+    """Return an answer's sentence; first that both engines show the finding, by the same rule."""
+    is_shown_by_both = answer["plain"].startswith("shown") and kernel == "shown"
+    sentence: str = answer["sentence"]
+    return f"Shown by both engines. {sentence}" if is_shown_by_both else sentence
 
 
 def builds(found: dict[str, Any]) -> str:
