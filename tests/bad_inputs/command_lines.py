@@ -277,8 +277,6 @@ COMMAND_LINES: list[tuple[tuple[str, ...], str]] = [
      "board `ideal` has no category `owm`; did you mean `own`?"),
     (("score", "reno", "--case", "nothing-like-it",),
      "board `ideal` has no case `nothing-like-it`; known: …"),
-    (("score", "reno", "--draw", "1", "--only", "jitter",),
-     "no cells can be drawn of `jitter`; use other categories with `--only`"),
     (("score", "reno", "--show",),
      "--show opens the page that --out writes; add `--out DIR`"),
     (("score", "linux/cubic", "--only", "start",),

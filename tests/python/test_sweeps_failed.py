@@ -100,7 +100,7 @@ def test_resume_tries_the_failed_runs_again(tmp_path: Path) -> None:
     assert set(result.failed) == FAILED
     assert result.reps == {0: 4, 1: 0, 2: 4}
 
-    fixed.write_text(HOSTILE.read_text().replace("ack / zero", "ack"))
+    fixed.write_text(HOSTILE.read_text().replace("ack / zero", "10"))
     with pytest.raises(dumbbell.ScenarioError, match=r"mine.bpf.c` has changed since the runs in"):
         dumbbell.Sweep.resume(tmp_path / "out")
     result = broken.run(cache=False, out=tmp_path / "out")
