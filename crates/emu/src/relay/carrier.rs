@@ -4,7 +4,7 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_net::{Event, Header as _, LinkMeter, Network, NetworkChange, Outlook, Packet};
+use dumbbell_net::{Event, Header as _, LinkMeter, Network, Outlook, Packet};
 use dumbbell_results::{QueueSamples, QueueStatistics};
 use dumbbell_scenario::{Scenario, Way, leads_there, route};
 
@@ -119,8 +119,8 @@ impl Carrier {
         let mut waiter = Waiter::new(self.inlet.descriptors(&hosts), inbox.as_fd());
         let mut pending = vec![false; self.inlet.routes.len()];
         while !stop.load(Ordering::Relaxed) {
-            for Timed { at_ns, change } in inbox.take() {
-                self.change(at_ns, change)?;
+            for timed in inbox.take() {
+                self.change(&timed)?;
             }
             for (entrance, pending) in pending.iter_mut().enumerate() {
                 if *pending || waiter.is_readable(entrance) {
@@ -192,10 +192,11 @@ impl Carrier {
     }
 
     /// Makes a change that was asked for at `at_ns`: what was due before happens before, however late that is.
-    fn change(&mut self, at_ns: u64, change: NetworkChange) -> Result<(), Error> {
-        let at_ns = at_ns.max(self.now_ns + 1);
+    fn change(&mut self, timed: &Timed) -> Result<(), Error> {
+        let at_ns = timed.at_ns.max(self.now_ns + 1);
         self.advance(at_ns - 1)?;
-        self.network.change(at_ns, change, &mut self.watch);
+        self.network.change(at_ns, timed.change, &mut self.watch);
+        timed.was_made(at_ns);
         self.outlook = Outlook::new(&self.network);
         Ok(())
     }

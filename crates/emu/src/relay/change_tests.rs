@@ -151,3 +151,18 @@ fn loss_begins_with_its_change_and_what_cannot_be_is_refused() {
     assert_eq!(report.links[0].meter.offered_pkts, 600);
     assert_eq!(report.changes.len(), 2);
 }
+
+#[test]
+fn a_change_counts_from_when_it_took_effect() {
+    let scenario = scenario(50_000_000, 100_000, vec![group(2)]);
+    let changes = Changes::new(&scenario, 0, 2).expect("it can be woken");
+    changes.make(&rate(10_000_000)).expect("a rate above 0");
+    let asked_ns = changes.made()[0].0;
+    // One thread was already a millisecond further.
+    for (thread, further_ns) in [(0, 0), (1, MS)] {
+        let taken = changes.inbox(thread).take();
+        assert_eq!(taken.len(), 1);
+        taken[0].was_made(taken[0].at_ns + further_ns);
+    }
+    assert_eq!(changes.made(), [(asked_ns + MS, rate(10_000_000))]);
+}

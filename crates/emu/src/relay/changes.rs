@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dumbbell_net::NetworkChange;
@@ -13,10 +13,18 @@ use crate::error::Error;
 use crate::machine::clock::monotonic_ns;
 
 /// A change, and when it was asked for, on the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Timed {
     pub(crate) at_ns: u64,
     pub(crate) change: NetworkChange,
+    made_ns: Arc<AtomicU64>,
+}
+
+impl Timed {
+    /// A thread made it then: later than it was asked for, if it had already come further.
+    pub(crate) fn was_made(&self, at_ns: u64) {
+        self.made_ns.fetch_max(at_ns, Ordering::Relaxed);
+    }
 }
 
 /// Changes for one thread, which looks at a flag as often as it goes round.
@@ -39,7 +47,7 @@ impl Inbox {
     }
 
     fn put(&self, changes: &[Timed]) {
-        lock(&self.changes).extend(changes);
+        lock(&self.changes).extend_from_slice(changes);
         // Before the flag, at which the thread empties the counter. A full one wakes as well.
         let _ = rustix::io::write(&self.waker, &1_u64.to_ne_bytes());
         self.is_filled.store(true, Ordering::Release);
@@ -73,7 +81,8 @@ impl AsFd for Inbox {
 #[derive(Debug)]
 struct Made {
     path: ChangingPath,
-    changes: Vec<(u64, Change)>,
+    /// When each took effect, on the clock.
+    changes: Vec<(Arc<AtomicU64>, Change)>,
 }
 
 /// Changes of a running path.
@@ -112,19 +121,30 @@ impl Changes {
         let elements = made.path.change(change);
         let elements = elements.map_err(|refusal| Error::Refused(refusal.to_string()))?;
         let at_ns = monotonic_ns();
-        let timed = elements.into_iter().map(|change| Timed { at_ns, change });
+        let made_ns = Arc::new(AtomicU64::new(at_ns));
+        let timed = elements.into_iter().map(|change| Timed {
+            at_ns,
+            change,
+            made_ns: Arc::clone(&made_ns),
+        });
         let timed: Vec<Timed> = timed.collect();
         for inbox in &self.inboxes {
             inbox.put(&timed);
         }
-        let since_epoch_ns = at_ns.saturating_sub(self.epoch_ns);
-        made.changes.push((since_epoch_ns, change.clone()));
+        made.changes.push((made_ns, change.clone()));
         Ok(())
     }
 
     /// What was changed, and when, ns from the start of the run.
     pub(crate) fn made(&self) -> Vec<(u64, Change)> {
-        lock(&self.made).changes.clone()
+        let made = lock(&self.made);
+        let changes = made.changes.iter().map(|(made_ns, change)| {
+            let since_epoch_ns = made_ns
+                .load(Ordering::Relaxed)
+                .saturating_sub(self.epoch_ns);
+            (since_epoch_ns, change.clone())
+        });
+        changes.collect()
     }
 }
 
