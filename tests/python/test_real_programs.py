@@ -38,6 +38,8 @@ RATE_BPS = 20_000_000
 RTT_MS = 20
 #: Share of the link that is TCP's payload, over IPv6: 1428 of 1514 bytes.
 PAYLOAD_SHARE = 0.94
+#: A directory with quinn's `client` and `server`.
+QUINN = os.environ.get("DUMBBELL_QUINN", "")
 both_versions = pytest.mark.parametrize("version", [4, 6], ids=["IPv4", "IPv6"])
 
 
@@ -180,22 +182,25 @@ def test_ffmpeg_reads_dash(path, web):
     assert forwarded_bytes(path)["bottleneck"] - before > segments
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory) -> tuple[Path, Path]:
-    """A certificate of the host `server`, signed by itself, and its key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("not installed: openssl")
-    place = tmp_path_factory.mktemp("certificate")
+def certified(place: Path, *extension: str) -> tuple[Path, Path]:
+    """Make a certificate of the host `server`, signed by itself, and its key."""
     certificate, key = place / "certificate.pem", place / "key.pem"
     subprocess.run(
         [
             "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
             "-nodes", "-days", "2", "-subj", "/CN=server", "-addext", "subjectAltName=DNS:server",
-            "-out", str(certificate), "-keyout", str(key),
+            *extension, "-out", str(certificate), "-keyout", str(key),
         ],
         check=True, capture_output=True,
     )  # fmt: skip
     return certificate, key
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory) -> tuple[Path, Path]:
+    if shutil.which("openssl") is None:
+        pytest.skip("not installed: openssl")
+    return certified(tmp_path_factory.mktemp("certificate"))
 
 
 def check_load(printed: str, received_bytes: int, *, round_trips: int = 1) -> None:
@@ -270,6 +275,23 @@ def test_quic_go(path, version):
     at = f"[{address}]:4433" if version == 6 else f"{address}:4433"
     with serving(path, [program, "server", at, "1000000"], "udp:4433"):
         check_load(client(path, program, "client", at), 1_000_000)
+
+
+@pytest.mark.skipif(not QUINN, reason="DUMBBELL_QUINN does not say where quinn's programs are")
+@needs("openssl")
+def test_quinn(path, tmp_path):
+    """Its examples, compiled as docs/emulate.md says; the server listens to both versions of IP."""
+    (tmp_path / "file").write_bytes(os.urandom(1_000_000))
+    public, key = map(str, certified(tmp_path, "-addext", "basicConstraints=critical,CA:FALSE"))
+    authority = str(tmp_path / "certificate.der")
+    command = ["openssl", "x509", "-in", public, "-outform", "der", "-out", authority]
+    subprocess.run(command, check=True)
+    server = [f"{QUINN}/server", "--cert", public, "--key", key, "--listen", "[::]:4433"]
+    with serving(path, [*server, str(tmp_path)], "udp:4433"):
+        words = [f"{QUINN}/client", "--ca", authority, "https://server:4433/file"]
+        done = path.client.run(words, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (tmp_path / "file").read_bytes()
 
 
 @needs("gtlsclient", "gtlsserver")
