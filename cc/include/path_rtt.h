@@ -129,7 +129,7 @@ static __always_inline bool path_rtt_is_near(const struct path_rtt *path)
 	return !path->is_in_doubt && path->round_us <= path->base_us + path->base_us / 128 + path->margin_us;
 }
 
-/* Another interval: what was least two intervals ago no longer counts. What a drain did to the RTT is no noise. */
+/* Another interval: what was least two intervals ago no longer counts. What a drain did to the RTT does not count as noise. */
 static __always_inline void path_rtt_next_interval(struct path_rtt *path)
 {
 	path->mins[2] = path->mins[1];

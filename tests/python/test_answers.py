@@ -87,7 +87,7 @@ def test_each_element_that_may_matter_was_tried(paper):
             if not level.is_part
         }
         lacking = wanted - set(kept["tried"])
-        # A level that changes none of the finding's runs is no trial.
+        # A level that changes none of the finding's runs is not a trial.
         assert lacking <= SAME_AS_PLAIN
 
 

@@ -239,13 +239,13 @@ impl Instance {
         self.fault.get()
     }
 
-    /// Tells what the path of flows that are made from now on holds with its buffers, packets: far more
+    /// Sets what the path of flows that are made from now on holds with its buffers, packets: far more
     /// in flight is a fault.
     pub fn set_path_pkts(&self, path_pkts: u64) {
         self.path_pkts.set(path_pkts);
     }
 
-    /// What it was told of that; `u64::MAX`: nothing.
+    /// What [`Self::set_path_pkts`] set, packets; `u64::MAX`: not set.
     pub(crate) fn path_pkts(&self) -> u64 {
         self.path_pkts.get()
     }

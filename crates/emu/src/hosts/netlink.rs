@@ -86,7 +86,7 @@ impl Netlink {
             IpAddr::V6(_) => (128, no_route | AddressFlags::Nodad),
         };
         message.attributes = vec![AddressAttribute::Local(own), AddressAttribute::Flags(flags)];
-        // To an IPv6 peer the kernel makes a route whatever the flags say, so it is not told of one.
+        // The kernel adds a route to an IPv6 peer regardless of the flags, so the address has none.
         if own.is_ipv4() {
             (message.attributes).push(AddressAttribute::Address(peer));
         }

@@ -62,7 +62,7 @@ impl KeptAwake {
 
 impl Drop for KeptAwake {
     fn drop(&mut self) {
-        // Nobody waits for the threads: on a busy CPU they may not run for a while.
+        // The threads are not joined: on a busy CPU they may not run for a while.
         self.is_over.store(true, Ordering::Relaxed);
     }
 }
