@@ -13,15 +13,18 @@
  * Ceiling: a flow of this kind at two packets a round trip queues c root(T0 RTT/2), 6.4 ms at 40 ms. Above that
  * all of the kind yield, so a queue that stays above ceiling_us although they do belongs to other flows: COMPETE.
  *
- * Where the RTT moves by itself the base has a margin, and falls that last less than half a second are not believed:
+ * Then it has yielded to them for a second, so it begins with the rate that it had before.
+ *
+ * Where the RTT moves by itself the base has a margin, and a fall of a moment that ends with a step is not believed:
  * path_rtt.h.
  *
  * Dip, the way back: no flow can tell its own kind from others by watching. So all of the kind take dip_pct off
  * their windows at once, for three rounds, and put it back for three. When? When the RTT has risen past a half octave,
  * which they see together even if their base RTTs differ, or dip_ms after the last. By Little's law the RTT moves by
  * the kind's share S of what is in flight: 1 when alone, and then the queue is theirs to drain. A flow that
- * is one of two kinds stops growing at a half: against BBR, which keeps twice its estimate in flight however long the
- * queue, any share is an equilibrium at some queue (Ware et al., IMC 2019), and this one is fair.
+ * is one of two kinds stops growing at a half, and below a quarter aims at twice its window. Against BBR, which keeps
+ * twice its estimate in flight however long the queue, any share is an equilibrium at some queue (Ware et al., IMC
+ * 2019), and a half is fair.
  *
  * T: CUBIC flows that lose every T seconds have a window of C T^3/(1 - beta) (RFC 9438 §4.2, K = T). A flow that came
  * late would need five of their epochs to get there by its own losses. It takes that window for its w_max instead.
@@ -47,7 +50,6 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define W_MOST		(1ULL << (22 + W_SHIFT))
 #define T0_US		40000U		/* c and the pace of convergence are for this RTT; longer paths take longer */
 #define OWN_LEAST_US	1500U		/* bursts of own flows move the RTT by so much, and by part of the queue */
-#define OWN_MOST_US	4500U
 #define GAIN		192U		/* [1/256] of the way to the target per T0 */
 #define SETTLE_ROUNDS	2U		/* the RTT shows a window after a round trip; a dip begins from a steady one */
 #define DIP_ROUNDS	3U
@@ -68,6 +70,7 @@ enum nagi_mode { STARTUP, DELAY, DRAIN, COMPETE, DIP };
 struct nagi {
 	u64	w;
 	u64	hold;		/* w before a drain, or when the queue went above the ceiling */
+	u64	usual;		/* w when last drained with the base known */
 	struct cubic_window cubic;
 	u64	cut_us;		/* the last reduction; in DELAY also the last round with losses */
 	u64	phase_us;	/* when this drain, or this stay above the ceiling, began, or the last dip ended */
@@ -183,7 +186,8 @@ static void nagi_enter_drain(struct nagi *ca, u64 now, u64 w, bool rebase)
 static void nagi_enter_compete(struct nagi *ca, u64 now)
 {
 	ca->mode = COMPETE;
-	ca->w = max(ca->w, ca->hold);
+	/* The rate that it had before it yielded to them. */
+	ca->w = max(max(ca->w, ca->hold), min(ca->usual * ca->path.round_us / max(ca->path.base_us, 1U), W_MOST));
 	ca->cubic.w_max = ca->w;
 	ca->level = half_octaves(ca->path.round_us);
 	ca->rounds = ca->share_pct = 0;
@@ -257,7 +261,11 @@ static void nagi_drain_round(struct nagi *ca, u64 now)
 	if (++ca->rounds < (ca->rebase ? 4 : 2) || now - ca->phase_us < USEC_PER_SEC / 5)
 		return;
 	ca->w = ca->hold;
+	ca->usual = ca->rebase ? 0 : ca->w;
 	ca->near_us = now;
+	/* A dip says whose the queue is, not that the path is another: the old base counts in one more interval. */
+	if (ca->rebase && ca->share_pct && ca->path.mins[0] <= ca->path.base_us + ceiling_us)
+		ca->path.mins[1] = ca->path.base_us;
 	path_rtt_next_interval(&ca->path);
 	nagi_enter_delay(ca);
 }
@@ -341,8 +349,12 @@ static void nagi_dip_round(struct nagi *ca, u64 now)
 	ca->rounds = 0;
 	ca->phase_us = now;
 	ca->level = half_octaves(ca->dip_from_us);
-	if (ca->share_pct >= 80 && ca->share_pct <= 120)
+	if (ca->share_pct >= 80 && ca->share_pct <= 120) {
 		nagi_enter_drain(ca, now, ca->w * ca->path.base_us / max(ca->dip_from_us, 1U), true);
+	} else if (ca->share_pct < enough_pct / 2) {
+		ca->cubic.w_max = max(ca->cubic.w_max, 2 * ca->w);
+		cubic_window_start(&ca->cubic, now, ca->w);
+	}
 }
 
 /* The window becomes what the link delivers in one base RTT, which fits without a queue. */
@@ -363,10 +375,9 @@ static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limit
 
 	ca->delivered = tp->delivered;
 	ca->lost = tp->lost;
-	if (!path_rtt_end_round(&ca->path, now))
+	if (!path_rtt_end_round(&ca->path))
 		return;
-	path_rtt_learn_base(&ca->path, now, ca->mode == DELAY ?
-			    clamp(nagi_wanted_us(ca) * 5 / 4, OWN_LEAST_US, OWN_MOST_US) : 0);
+	path_rtt_learn_base(&ca->path, now, ca->mode == DELAY ? max(nagi_wanted_us(ca), 1U) : 0);
 	if (path_rtt_is_near(&ca->path))
 		ca->near_us = now;
 	switch (ca->mode) {
@@ -394,7 +405,8 @@ static void nagi_take_rtt(struct nagi *ca, const struct rate_sample *rs, u64 now
 {
 	u32 rtt = min(rs->rtt_us, (long)PATH_RTT_MAX_US);
 
-	path_rtt_take(&ca->path, now, rs->is_ack_delayed ? NO_RTT : rtt);
+	if (!rs->is_ack_delayed)
+		path_rtt_take(&ca->path, rtt);
 	if (ca->mode != STARTUP)
 		return;
 	ca->path.base_us = min(ca->path.base_us, rtt);
@@ -433,7 +445,7 @@ void BPF_PROG(nagi_init, struct sock *sk)
 	__builtin_memset(ca, 0, sizeof(*ca));
 	ca->w = (u64)max(tp->snd_cwnd, 2U) << W_SHIFT;
 	ca->near_us = tp->tcp_mstamp;
-	path_rtt_begin(&ca->path, tp->tcp_mstamp);
+	path_rtt_begin(&ca->path);
 	rounds_begin(&ca->round, tp);
 	ca->delivered = tp->delivered;
 	ca->lost = tp->lost;

@@ -11,6 +11,7 @@ const STARTUP: u64 = 0;
 const DELAY: u64 = 1;
 const DRAIN: u64 = 2;
 const COMPETE: u64 = 3;
+const DIP: u64 = 4;
 const BDP_PKTS: u32 = 100;
 
 fn round_with_rtt(rounds: &mut Rounds, rtt_us: u32) {
@@ -62,17 +63,25 @@ fn alone_it_keeps_the_packets_of_the_law_in_the_queue() {
     assert!((1..=4).contains(&queued), "{queued} packets");
 }
 
-/// Half a second, and 4.5 ms at most: own flows' queue falls by less, and a longer fall is another path.
+/// For 0.2 s the path is 5 ms shorter and then what it was: not believed. If the RTT comes back by 1 ms a round a queue had
+/// been drained, and after half a second it is another path.
 #[test]
 fn a_base_rtt_of_a_moment_is_not_believed() {
-    for (rounds_low, is_believed) in [(5, false), (20, true)] {
+    for (rounds_low, comes_back, is_believed) in [
+        (5, &[][..], false),
+        (5, &[4000, 3000, 2000, 1000], true),
+        (20, &[], true),
+    ] {
         let mut rounds = settled();
         let base_us = rounds.series("base_us");
         for _ in 0..rounds_low {
             round_with_rtt(&mut rounds, RTT_US - 5000);
         }
+        for lower_us in comes_back {
+            round_with_rtt(&mut rounds, RTT_US - lower_us);
+        }
         for _ in 0..5 {
-            round_with_others(&mut rounds, 0);
+            round_with_rtt(&mut rounds, RTT_US + 900);
         }
         assert_eq!(rounds.series("base_us") < base_us, is_believed);
     }
@@ -109,6 +118,71 @@ fn a_queue_that_stays_above_the_ceiling_belongs_to_other_flows() {
         round_with_rtt(&mut rounds, RTT_US + 20_000);
     }
     assert_eq!(rounds.series("mode"), COMPETE);
+}
+
+/// A competitor's queue that grows by 1 ms a round takes most of the window before it is one.
+#[test]
+fn it_competes_with_the_rate_that_it_had() {
+    let mut rounds = settled();
+    for _ in 0..300 {
+        round_with_others(&mut rounds, 0);
+    }
+    let before = rounds.flow.sock.snd_cwnd;
+    for queue_ms in 1..=10 {
+        round_with_rtt(&mut rounds, RTT_US + queue_ms * 1000);
+    }
+    assert!(rounds.flow.sock.snd_cwnd < before / 2);
+    while rounds.series("mode") != COMPETE {
+        round_with_rtt(&mut rounds, 2 * RTT_US);
+    }
+    // Half of the RTT is the queue now, so the same rate is twice the window.
+    let (cwnd, same) = (rounds.flow.sock.snd_cwnd, 2 * before);
+    assert!(cwnd > same - same / 20 && cwnd < same + same / 20, "{cwnd} packets for {same}");
+}
+
+/// One part in ten of what is in flight: CUBIC's w_max becomes twice the window, and of the way there seven eighths are made in half
+/// of K = ∛(w/C), instead of one eighth (RFC 9438 §4.2).
+#[test]
+fn with_a_small_share_it_aims_at_twice_its_window() {
+    let mut rounds = settled();
+    while rounds.series("mode") != COMPETE {
+        round_with_rtt(&mut rounds, RTT_US + 11_000);
+    }
+    let others = 9 * rounds.flow.sock.snd_cwnd;
+    while rounds.series("mode") != DIP {
+        round_with_others(&mut rounds, others);
+    }
+    let w = rounds.series("w_pkts");
+    while rounds.series("mode") == DIP {
+        round_with_others(&mut rounds, others);
+    }
+    assert!((5..=20).contains(&rounds.series("own_share_pct")));
+    assert!(rounds.series("w_pkts") < w + w / 10);
+    let half_k_s = (w as f64 / 0.4).cbrt() / 2.0;
+    for _ in 0..(half_k_s * 1e6 / f64::from(RTT_US)) as u32 {
+        round_with_others(&mut rounds, others);
+    }
+    let grown = rounds.series("w_pkts");
+    assert!(grown > w * 3 / 2, "{grown} packets from {w}");
+}
+
+/// An RTT a little above the base after a drain is a queue of others' that has not gone; far above, another path.
+#[test]
+fn a_dip_does_not_forget_a_base_that_was_right() {
+    for (longer_us, is_kept) in [(5000, true), (15_000, false)] {
+        let mut rounds = settled();
+        let base_us = rounds.series("base_us");
+        for _ in 0..200 {
+            round_with_others(&mut rounds, 2 * BDP_PKTS);
+        }
+        while rounds.series("mode") != DRAIN {
+            round_with_others(&mut rounds, 0);
+        }
+        while rounds.series("mode") == DRAIN {
+            round_with_rtt(&mut rounds, RTT_US + longer_us);
+        }
+        assert_eq!(rounds.series("base_us") == base_us, is_kept);
+    }
 }
 
 /// A flow that keeps the same number of packets in flight for any queue, as BBR does: half of all is enough.
