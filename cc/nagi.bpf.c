@@ -36,6 +36,7 @@
 #include <bpf/bpf_tracing.h>
 #include "bpf_tracing_net.h"
 #include "cubic_window.h"
+#include "dip.h"
 #include "half_octaves.h"
 #include "path_rtt.h"
 #include "rounds.h"
@@ -51,8 +52,6 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define T0_US		40000U		/* c and the pace of convergence are for this RTT; longer paths take longer */
 #define OWN_LEAST_US	1500U		/* bursts of own flows move the RTT by so much, and by part of the queue */
 #define GAIN		192U		/* [1/256] of the way to the target per T0 */
-#define SETTLE_ROUNDS	2U		/* the RTT shows a window after a round trip; a dip begins from a steady one */
-#define DIP_ROUNDS	3U
 #define STARTUP_SAMPLES	8U
 
 PARAM(u32, root_milli, 225, 1, 4000, "/1000", "c: queueing delay over root(T0/rate)");
@@ -78,19 +77,14 @@ struct nagi {
 	u64	near_us;	/* the last RTT near the base */
 	struct rounds round;
 	struct path_rtt path;	/* its intervals are from drain to drain */
+	struct dip dip;
 	u32	delivered;	/* when the round began: tp->delivered, tp->lost */
 	u32	lost;
-	u32	rounds;		/* of this drain, dip or stay above the ceiling; in COMPETE below half of it; in STARTUP long RTTs */
+	u32	rounds;		/* of this drain or stay above the ceiling; in COMPETE below half of it; in STARTUP long RTTs */
 	u32	under_rounds;
 	u32	velocity;	/* v */
 	u32	alpha;
 	u32	bw;		/* greatest delivery rate of this round; [packets/s] */
-	u32	dip_off;	/* [%] of w */
-	u32	dip_from_us;	/* RTT before, at the bottom, and after the dip */
-	u32	dip_least_us;
-	u32	dip_back_us;
-	u32	dip_wanted_us;	/* what the RTT falls by if all of the queue is the kind's */
-	u32	share_pct;	/* S, by the last dip */
 	u32	level;		/* of the RTT, in half octaves */
 	u32	early;		/* losses in a row that came too soon for Reno */
 	u8	mode;
@@ -102,7 +96,7 @@ STORAGE_SERIES(struct nagi, path.base_us, "base_us", "us", "base RTT");
 STORAGE_SERIES(struct nagi, path.margin_us, "margin_us", "us", "what the path adds to it at times");
 STORAGE_SERIES(struct nagi, path.round_us, "round_rtt_us", "us", "RTT of the last round");
 STORAGE_SERIES(struct nagi, velocity, "velocity", "", "v");
-STORAGE_SERIES(struct nagi, share_pct, "own_share_pct", "%", "S, the kind's share by the last dip");
+STORAGE_SERIES(struct nagi, dip.share_pct, "own_share_pct", "%", "S, the kind's share by the last dip");
 STORAGE_SERIES_SCALED(struct nagi, alpha, "alpha_pkts", "pkts", 1, 1 << W_SHIFT, 0, "packets to queue");
 STORAGE_SERIES_SCALED(struct nagi, w, "w_pkts", "pkts", 1, 1 << W_SHIFT, 0, "w");
 
@@ -135,7 +129,7 @@ static u32 nagi_wanted_us(const struct nagi *ca)
 
 static void nagi_cubic_grow(struct nagi *ca, u64 now, u32 acked)
 {
-	if (ca->share_pct >= enough_pct) {
+	if (ca->dip.share_pct >= enough_pct) {
 		ca->cubic.w_max = ca->w;
 		cubic_window_start(&ca->cubic, now, ca->w);
 		return;
@@ -190,7 +184,7 @@ static void nagi_enter_compete(struct nagi *ca, u64 now)
 	ca->w = max(max(ca->w, ca->hold), min(ca->usual * ca->path.round_us / max(ca->path.base_us, 1U), W_MOST));
 	ca->cubic.w_max = ca->w;
 	ca->level = half_octaves(ca->path.round_us);
-	ca->rounds = ca->share_pct = 0;
+	ca->rounds = ca->dip.share_pct = 0;
 	ca->phase_us = now;
 	cubic_window_start(&ca->cubic, now, ca->w);
 }
@@ -264,32 +258,10 @@ static void nagi_drain_round(struct nagi *ca, u64 now)
 	ca->usual = ca->rebase ? 0 : ca->w;
 	ca->near_us = now;
 	/* A dip says whose the queue is, not that the path is another: the old base counts in one more interval. */
-	if (ca->rebase && ca->share_pct && ca->path.mins[0] <= ca->path.base_us + ceiling_us)
+	if (ca->rebase && ca->dip.share_pct && ca->path.mins[0] <= ca->path.base_us + ceiling_us)
 		ca->path.mins[1] = ca->path.base_us;
 	path_rtt_next_interval(&ca->path);
 	nagi_enter_delay(ca);
-}
-
-static u32 nagi_cwnd(u64 w)
-{
-	return max((u32)((w + W_ONE / 2) >> W_SHIFT), 2U);
-}
-
-/* The RTT is that of a steady window. Not so deep that the queue empties: what would be seen then is the path. */
-static bool nagi_go_down(struct nagi *ca)
-{
-	u32 before, off;
-
-	ca->dip_off = min(dip_pct, (u32)((u64)path_rtt_queue_us(&ca->path) * 80 / max(ca->path.round_us, 1U)));
-	before = nagi_cwnd(ca->w);
-	off = before - nagi_cwnd(ca->w * (100 - min(ca->dip_off, 100U)) / 100);
-	if (ca->dip_off < 5 || !off)
-		return false;
-	ca->dip_wanted_us = max((u32)((u64)ca->path.round_us * off / max(before, 1U)), 1U);
-	ca->dip_from_us = ca->path.round_us;
-	ca->dip_least_us = NO_RTT;
-	ca->dip_back_us = 0;
-	return true;
 }
 
 static void nagi_compete_round(struct nagi *ca, u64 now)
@@ -297,7 +269,7 @@ static void nagi_compete_round(struct nagi *ca, u64 now)
 	u32 level = half_octaves(ca->path.round_us);
 	/* A small share takes long to become enough. */
 	u64 wait_us = (dip_ms * USEC_PER_MSEC + 2ULL * DIP_ROUNDS * ca->path.round_us) * enough_pct /
-		      clamp(ca->share_pct, max(enough_pct / 4, 1U), enough_pct);
+		      clamp(ca->dip.share_pct, max(enough_pct / 4, 1U), enough_pct);
 	bool is_due = level > ca->level || (dip_ms && now - ca->phase_us > wait_us);
 
 	ca->level = level;
@@ -315,43 +287,25 @@ static void nagi_compete_round(struct nagi *ca, u64 now)
 	ca->rounds = 0;
 	if (is_due) {
 		ca->mode = DIP;
-		ca->dip_off = 0;
+		dip_begin(&ca->dip);
 	}
 }
 
-/* Steady for two rounds; down for three, seen in the second and third; up for three, seen in the last two. */
 static void nagi_dip_round(struct nagi *ca, u64 now)
 {
-	u32 down, up, round;
+	enum dip_state state = dip_round(&ca->dip, &ca->path, ca->w, dip_pct);
 
-	ca->rounds++;
-	round = ca->rounds - min(ca->rounds, SETTLE_ROUNDS);
-	if (ca->rounds == SETTLE_ROUNDS && !nagi_go_down(ca)) {
-		ca->mode = COMPETE;
-		ca->rounds = 0;
-		ca->phase_us = now;
-	}
-	if (ca->rounds <= SETTLE_ROUNDS)
+	if (state == DIP_GOES_ON)
 		return;
-	if (round == DIP_ROUNDS - 1 || round == DIP_ROUNDS)
-		ca->dip_least_us = min(ca->dip_least_us, ca->path.round_us);
-	if (round == DIP_ROUNDS)
-		ca->dip_off = 0;
-	if (round >= 2 * DIP_ROUNDS - 1)
-		ca->dip_back_us = max(ca->dip_back_us, ca->path.round_us);
-	if (round < 2 * DIP_ROUNDS)
-		return;
-	/* It went down with the window and came up with it: not because others backed off. */
-	down = ca->dip_from_us > ca->dip_least_us ? ca->dip_from_us - ca->dip_least_us : 0;
-	up = ca->dip_back_us > ca->dip_least_us ? ca->dip_back_us - ca->dip_least_us : 0;
-	ca->share_pct = (u64)min(down, up) * 100 / max(ca->dip_wanted_us, 1U);
 	ca->mode = COMPETE;
 	ca->rounds = 0;
 	ca->phase_us = now;
-	ca->level = half_octaves(ca->dip_from_us);
-	if (ca->share_pct >= 80 && ca->share_pct <= 120) {
-		nagi_enter_drain(ca, now, ca->w * ca->path.base_us / max(ca->dip_from_us, 1U), true);
-	} else if (ca->share_pct < enough_pct / 2) {
+	if (state == DIP_IS_VOID)
+		return;
+	ca->level = half_octaves(ca->dip.from_us);
+	if (ca->dip.share_pct >= 80 && ca->dip.share_pct <= 120) {
+		nagi_enter_drain(ca, now, ca->w * ca->path.base_us / max(ca->dip.from_us, 1U), true);
+	} else if (ca->dip.share_pct < enough_pct / 2) {
 		ca->cubic.w_max = max(ca->cubic.w_max, 2 * ca->w);
 		cubic_window_start(&ca->cubic, now, ca->w);
 	}
@@ -421,7 +375,7 @@ static void nagi_take_rtt(struct nagi *ca, const struct rate_sample *rs, u64 now
 static void nagi_apply(struct sock *sk, const struct nagi *ca)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u64 w = ca->mode == DIP ? ca->w * (100 - min(ca->dip_off, 100U)) / 100 : ca->w;
+	u64 w = ca->mode == DIP ? dip_window(&ca->dip, ca->w) : ca->w;
 	u32 rtt = ca->path.round_us ? ca->path.round_us : max(tp->srtt_us >> 3, 1U);
 	/* By w, dip or not: the dip takes packets off, and ACKs pace what is left. */
 	u64 rate = (ca->w * tp->mss_cache >> W_SHIFT) * USEC_PER_SEC / max(rtt, 1U);
@@ -431,7 +385,7 @@ static void nagi_apply(struct sock *sk, const struct nagi *ca)
 	else if (ca->w >= 2 * W_ONE)
 		rate += rate / 4;
 	sk->sk_pacing_rate = max(rate, 1ULL);
-	tp->snd_cwnd = min(nagi_cwnd(w), tp->snd_cwnd_clamp);
+	tp->snd_cwnd = min(whole_packets(w), tp->snd_cwnd_clamp);
 }
 
 SEC("struct_ops")
