@@ -11,7 +11,7 @@
 
 #define DIP_SETTLE_ROUNDS	2U	/* the RTT shows a window after a round trip */
 #define DIP_ROUNDS		3U
-#define DIP_LEAST_PCT		5U	/* less cannot be told from noise */
+#define DIP_LEAST_PCT		5U	/* less is indistinguishable from noise */
 
 enum dip_state { DIP_GOES_ON, DIP_IS_VOID, DIP_IS_OVER };
 
@@ -77,7 +77,7 @@ static __always_inline enum dip_state dip_round(struct dip *dip, const struct pa
 		dip->back_us = max(dip->back_us, path->round_us);
 	if (round < 2 * DIP_ROUNDS)
 		return DIP_GOES_ON;
-	/* It went down with the window and came up with it: not because others backed off. */
+	/* Down with the window, and up with it: not because others backed off. */
 	down = dip->from_us > dip->least_us ? dip->from_us - dip->least_us : 0;
 	up = dip->back_us > dip->least_us ? dip->back_us - dip->least_us : 0;
 	dip->share_pct = (u64)min(down, up) * 100 / max(dip->wanted_us, 1U);

@@ -2,13 +2,13 @@
 /*
  * What a flow learns of its path's RTT, round by round.
  *
- * A round's RTT is the mean of its RTTs, the n-th with weight n: of anything that a round's packets show it has the least
- * noise, and by Little's law it is what the window is made of. The weights make it a third of a round old instead of
+ * A round's RTT is the mean of its RTTs, the n-th with weight n. The mean is what Little's law relates to the window, and
+ * has less noise than a minimum. The weights cost a third more variance and make it a third of a round old instead of
  * half of one. The base is the least RTT of whole rounds, not of packets: what a path adds to every round, as jitter and
  * slots for ACKs do, is in both, and is not taken for a queue.
  *
  * A base that is too low starves a flow (Arun, Alizadeh and Balakrishnan, SIGCOMM 2022). So a fall of the RTT is not
- * believed if it is short, deeper than the queue that is wanted, and most of it comes back from one packet to the next:
+ * believed if it is short, deeper than the queue that is wanted, and one step since it began is higher than half of it:
  * the path was another for a moment. A queue that was drained fills again by a ramp.
  *
  * And where the RTT moves more than own flows make it, a multiple of that is added to the base: from packet to packet
@@ -23,7 +23,10 @@
 #define NO_RTT			(~0U)
 #define PATH_RTT_MAX_US		(1U << 27)	/* 134 s, above TCP's largest RTO */
 #define PATH_RTT_HELD_US	500000U		/* a fall that lasts so long is believed at any depth */
-/* The least RTT of many rounds is some three standard deviations below their mean, and the noise half of one. */
+/*
+ * The least RTT of many rounds is some three standard deviations below their mean, and the noise half of one. Where
+ * steps between packets are greater, it is three times the greatest.
+ */
 #define PATH_RTT_NOISES		6U
 
 struct path_rtt {
@@ -34,7 +37,7 @@ struct path_rtt {
 	u32	last_us;	/* the last RTT */
 	u32	rise_us;	/* greatest rise from one RTT to the next of this round */
 	u32	step_us;	/* of the last round */
-	u32	jump_us;	/* since the fall began */
+	u32	jump_us;	/* greatest rise since the round in which the fall began */
 	u32	round_us;	/* RTT of the last round */
 	u32	before_us[2];	/* and of those before; 0: none */
 	u32	mins[3];	/* least RTT of this interval, and of the two before */
