@@ -156,6 +156,9 @@ static void nagi_cut(struct nagi *ca, u64 now, bool is_timeout, u32 lost_pct)
 		ca->cubic.w_max = clamp(cubic_window_of_interval(interval_us), ca->cubic.w_max, 4 * ca->cubic.w_max);
 	ca->cut_us = now;
 	cubic_window_start(&ca->cubic, now, ca->w);
+	/* What the RTT does now is not the dip's doing. */
+	if (ca->mode == DIP)
+		ca->mode = COMPETE;
 }
 
 static void nagi_enter_delay(struct nagi *ca)
@@ -426,12 +429,10 @@ void BPF_PROG(nagi_cong_control, struct sock *sk, u32 ack, int flag, const struc
 	if (ca->mode == STARTUP && rs->acked_sacked && !rs->is_app_limited)
 		ca->w = min(ca->w + ((u64)rs->acked_sacked << W_SHIFT), W_MOST);
 	if (ca->mode == COMPETE || ca->mode == DIP) {
-		if (rs->losses > 0 && now - ca->cut_us > ca->path.round_us) {
+		if (rs->losses > 0 && now - ca->cut_us > ca->path.round_us)
 			nagi_cut(ca, now, false, (u32)rs->losses * 100 / max(rs->prior_in_flight, 1U));
-			ca->mode = COMPETE;	/* what the RTT does now is not the dip's doing */
-		} else if (ca->mode == COMPETE && rs->acked_sacked) {
+		else if (ca->mode == COMPETE && rs->acked_sacked)
 			nagi_cubic_grow(ca, now, rs->acked_sacked);
-		}
 	}
 	if (rounds_end(&ca->round, tp, rs))
 		nagi_round(ca, tp, !rs->is_app_limited);

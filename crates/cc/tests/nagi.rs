@@ -5,6 +5,7 @@ mod ack_clock;
 mod common;
 mod rounds;
 
+use dumbbell_cc::CaState;
 use rounds::{RTT_US, Rounds};
 
 const STARTUP: u64 = 0;
@@ -207,6 +208,28 @@ fn with_a_small_share_it_aims_at_twice_its_window() {
     }
     let grown = rounds.series("w_pkts");
     assert!(grown > w * 8 / 5, "{grown} packets from {w}");
+}
+
+/// What the RTT does after a loss or a timeout is not the dip's doing.
+#[test]
+fn losses_and_timeouts_end_a_dip() {
+    for is_timeout in [false, true] {
+        let mut rounds = settled();
+        rounds_until(&mut rounds, DIP, true, |rounds| {
+            round_with_rtt(rounds, 2 * RTT_US)
+        });
+        let w = rounds.series("w_pkts");
+        if is_timeout {
+            rounds.flow.set_state(CaState::Loss);
+        } else {
+            rounds.round(1, 1, |rs| {
+                rs.prior_delivered = 0;
+                rs.rtt_us = i64::from(2 * RTT_US);
+            });
+        }
+        assert_eq!(rounds.series("mode"), COMPETE);
+        assert!(rounds.series("w_pkts") < w);
+    }
 }
 
 /// An RTT a little above the base after a drain is a queue of others' that has not gone; far above, another path.
