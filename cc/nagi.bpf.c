@@ -59,7 +59,8 @@ PARAM(u32, ceiling_us, 10000, 100, 1000000, "us", "no number of flows of this ki
 PARAM(u32, drain_ms, 5000, 0, 600000, "ms", "so long without an RTT near the base: drain; 0: never");
 PARAM(u32, dip_pct, 30, 0, 90, "%", "off the window to find out whose queue it is, at most; 0: never");
 PARAM(u32, dip_ms, 4000, 0, 600000, "ms", "and six round trips after a dip: the next; 0: by the RTT only");
-PARAM(u32, enough_pct, 50, 1, 200, "%", "with this share of what is in flight it stops growing, below half of it w_max is twice w");
+PARAM(u32, enough_pct, 50, 1, 200, "%",
+      "with this share of what is in flight it stops growing, below half of it w_max is twice w");
 PARAM(u32, jitter_us, 20000, 0, 1000000, "us", "the path's RTT moves by no more than that without a queue");
 PARAM(u32, by_interval, 1, 0, 1, "", "w_max from the interval between losses; 0: from its own losses only");
 PARAM(u32, lenient_pct, 95, 70, 100, "%", "of w left at losses that come sooner than Reno's could");
