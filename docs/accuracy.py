@@ -6,7 +6,7 @@ about ten minutes: ``python docs/accuracy.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from dumbbell.compare import Comparison
 from dumbbell.compare.engines import (
+    Rows,
     compare_engines,
     engine_difference,
     relative_difference,
@@ -29,6 +30,7 @@ DATA = Path(__file__).with_name("data")
 FILES = "pairs-*.json"
 #: Simulated runs of a case: each of another phase (`rtt_dither`).
 SEEDS = 10
+Cases = list[tuple[Measurement, list[Comparison]]]
 #: Shares further apart, in parts of 1, are listed with their intervals.
 FAR = 0.03
 
@@ -38,12 +40,27 @@ def measurements() -> list[Measurement]:
     return [case for path in sorted(DATA.glob(FILES)) for case in load(path)]
 
 
-def compare(case: Measurement) -> list[Comparison]:
-    """Compare a case with simulated runs."""
+def simulate(case: Measurement) -> list[Rows]:
+    """Return the metrics of simulated runs: `SEEDS`, and as many more as on the kernel."""
     first = case.scenario.replace(sample="0s")
-    runs = measure_all((seed, first.replace(seed=seed)) for seed in range(1, 1 + SEEDS))
-    ccs = [str(group.cc) for group in first.groups]
-    return compare_engines(case.name, ccs, [rows for _, rows in runs.values()], case.values)
+    seeds = range(1, 1 + SEEDS + len(case.values))
+    runs = measure_all((seed, first.replace(seed=seed)) for seed in seeds)
+    return [rows for _, rows in runs.values()]
+
+
+def compare(case: Measurement, simulated: list[Rows]) -> list[Comparison]:
+    """Compare a case with simulated runs."""
+    ccs = [str(group.cc) for group in case.scenario.groups]
+    return compare_engines(case.name, ccs, simulated[:SEEDS], case.values)
+
+
+def chance(simulated: list[Rows]) -> float:
+    """Return by how much as many simulated runs as on the kernel differ from the others, in points.
+
+    Two engines that do the same differ by as much.
+    """
+    shares = [100 * float(rows[0]["share"]) for rows in simulated]
+    return abs(float(np.mean(shares[:SEEDS]) - np.mean(shares[SEEDS:])))
 
 
 def pair_of(case: Measurement) -> tuple[str, str]:
@@ -57,11 +74,10 @@ def place_of(case: Measurement) -> str:
     return f"{case.scenario.rtt}, {case.scenario.buffer}"
 
 
-def with_tables(text: str, compared: Iterable[tuple[Measurement, list[Comparison]]]) -> str:
+def with_tables(text: str, cases: Cases, by_chance: Sequence[float]) -> str:
     """Replace what is between the markers of each table."""
-    cases = list(compared)
     tables = {
-        "summary": summary_table(cases),
+        "summary": summary_table(cases, by_chance),
         "pairs": pairs_table(cases),
         "cells": cells_table(cases),
         "far": shortfall_table(cases),
@@ -71,9 +87,6 @@ def with_tables(text: str, compared: Iterable[tuple[Measurement, list[Comparison
         before, rest = text.split(begin)
         text = f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}"
     return text
-
-
-Cases = list[tuple[Measurement, list[Comparison]]]
 
 
 def rows(header: list[str], body: list[list[str]]) -> str:
@@ -93,7 +106,7 @@ def share_difference(compared: list[Comparison]) -> float:
     return 100 * difference if difference is not None else float("nan")
 
 
-def summary_table(cases: Cases) -> str:
+def summary_table(cases: Cases, by_chance: Sequence[float]) -> str:
     """Return all cases in a few numbers."""
     summary = summarize(c for _, compared in cases for c in compared)
     kernel_runs = sum(len(case.reps) for case, _ in cases)
@@ -109,6 +122,11 @@ def summary_table(cases: Cases) -> str:
         body += [
             ["shares differ by, mean", f"{100 * share.mean:.1f} points"],
             ["… at most", f"{100 * share.worst:.1f} points ({share.case})"],
+            [
+                f"simulated runs, as many as on the kernel, differ from {SEEDS} others by, mean",
+                f"{np.mean(by_chance):.1f} points",
+            ],
+            ["… at most", f"{max(by_chance):.1f} points"],
             ["median RTTs differ by, mean", f"{100 * rtt.mean:.1f} %"],
             ["… at most", f"{100 * rtt.worst:.1f} % ({rtt.cc}, {rtt.case})"],
         ]
@@ -190,8 +208,13 @@ def percent_2(values: tuple[Any, ...]) -> str:
 def main() -> None:
     """Write the page's tables."""
     text = PAGE.read_text(encoding="utf-8")
-    compared = [(case, compare(case)) for case in measurements()]
-    PAGE.write_text(with_tables(text, compared), encoding="utf-8")
+    compared: Cases = []
+    by_chance = []
+    for case in measurements():
+        simulated = simulate(case)
+        compared.append((case, compare(case, simulated)))
+        by_chance.append(chance(simulated))
+    PAGE.write_text(with_tables(text, compared, by_chance), encoding="utf-8")
 
 
 if __name__ == "__main__":
