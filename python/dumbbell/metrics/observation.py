@@ -65,6 +65,7 @@ class Observation:
             self.cut_us = window.cut_us(run)
         self.is_phase = isinstance(window, Phase)
         self._window_rates: dict[int, FloatArray] = {}
+        self._columns: dict[str, npt.NDArray[Any]] = {}
 
     @property
     def flows(self) -> Sequence[Mapping[str, Any]]:
@@ -132,10 +133,13 @@ class Observation:
         return flows
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """Return a column of `flow_table`; what is missing in it becomes NaN."""
+        """Return a column of `flow_table`, read-only; what is missing in it becomes NaN."""
         assert self.flow_table is not None  # noqa: S101 - callers have asked
-        values: npt.NDArray[Any] = self.flow_table[name].to_numpy()
-        return values
+        if name not in self._columns:
+            values: npt.NDArray[Any] = self.flow_table[name].to_numpy()
+            values.setflags(write=False)  # it is everybody's
+            self._columns[name] = values
+        return self._columns[name]
 
     @cached_property
     def kept(self) -> npt.NDArray[np.bool_]:
@@ -143,6 +147,20 @@ class Observation:
         times_us = self.sample_times_us
         after: npt.NDArray[np.bool_] = times_us > self.cut_us
         return after & (times_us <= self.end_us) if self.is_phase else after
+
+    @cached_property
+    def rows_by_flow(self) -> list[npt.NDArray[np.intp]]:
+        """Which rows of `flow_table` are of each flow, in order of time, by its number."""
+        flows = self.sample_flows
+        if len(self.flows) <= 1 << 16:
+            flows = flows.astype(np.uint16)  # which numpy sorts in linear time
+        ends = np.cumsum(np.bincount(flows, minlength=len(self.flows)))
+        return np.split(np.argsort(flows, kind="stable"), ends[:-1])
+
+    def kept_rows(self, number: int) -> npt.NDArray[np.intp]:
+        """Return which rows of `flow_table` are a flow's and `kept`, in order of time."""
+        rows = self.rows_by_flow[number]
+        return rows[self.kept[rows]]
 
     @cached_property
     def received_bits(self) -> FloatArray:
@@ -170,15 +188,14 @@ class Observation:
 
     def after_cut(self, number: int, name: str) -> FloatArray:
         """Return a column of a flow's samples after the cut, without those that are missing."""
-        mine = self.kept & (self.sample_flows == number)
-        values: FloatArray = self.column(name)[mine].astype(np.float64)
+        values: FloatArray = self.column(name)[self.kept_rows(number)].astype(np.float64)
         return values[~np.isnan(values)]
 
     def grown(self, number: int, name: str) -> float:
         """Return by how much a flow's count has grown since the cut."""
-        of_flow = self.sample_flows == number
-        before = self.column(name)[of_flow & (self.sample_times_us <= self.cut_us)]
-        after = self.column(name)[of_flow & self.kept]
+        rows, values = self.rows_by_flow[number], self.column(name)
+        before = values[rows[self.sample_times_us[rows] <= self.cut_us]]
+        after = values[self.kept_rows(number)]
         if not after.size:
             return 0.0
         return float(after[-1]) - (float(before[-1]) if before.size else 0.0)

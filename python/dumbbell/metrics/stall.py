@@ -33,12 +33,12 @@ def delivery_gap_max_s(obs: Observation) -> list[float | None]:
 
 def gap_us(obs: Observation, number: int, interval_us: int) -> int:
     """Return the longest time in which a flow received nothing, µs."""
-    mine = obs.kept & (obs.sample_flows == number)
-    mine &= obs.sample_times_us <= obs.flows[number]["end_us"]
-    is_silent = obs.received_bits[mine] == 0
+    rows = obs.kept_rows(number)
+    rows = rows[obs.sample_times_us[rows] <= obs.flows[number]["end_us"]]
+    is_silent = obs.received_bits[rows] == 0
     heard = np.flatnonzero(~is_silent)
     if not heard.size:
-        return int(np.count_nonzero(mine)) * interval_us
+        return int(rows.size) * interval_us
     first = 0 if obs.cut_us else int(heard[0])
     edges = np.concatenate([[first - 1], heard, [is_silent.size]])
     return int(np.diff(edges).max() - 1) * interval_us

@@ -33,7 +33,7 @@ def flow_series(run: Run, flow: int, *columns: str) -> tuple[FloatArray, ...]:
     columns
         Names of columns; missing values become NaN.
     """
-    table = run.flows
+    table = run.flows.select(["flow", *dict.fromkeys(["time_us", *columns])])
     rows = table.filter(pc.equal(table["flow"], flow))
     time_s = to_floats(rows["time_us"]) / 1e6
     return (time_s, *(to_floats(rows[column]) for column in columns))
@@ -63,10 +63,13 @@ def state_labels(run: Run, group: int, column: str) -> npt.NDArray[Any]:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if pa.types.is_string(values.type):
-        return np.asarray(values.to_pylist(), dtype=str)
-    series = {entry.name: entry for entry in run.series(group)}
-    names = np.asarray(series[column].labels, dtype=str)
-    labels: npt.NDArray[Any] = names[to_floats(values).astype(int)]
+        # A Python string for each sample would take longer than the run.
+        encoded = values.dictionary_encode(null_encoding="encode")
+        names, numbers = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
+    else:
+        series = {entry.name: entry for entry in run.series(group)}
+        names, numbers = series[column].labels, to_floats(values).astype(int)
+    labels: npt.NDArray[Any] = np.asarray(names, dtype=str)[numbers]
     return labels
 
 
