@@ -97,6 +97,8 @@ engine: $(VENV)/.tools
 	@PIP_NO_DEPS=1 $(BIN)/maturin develop --release --quiet $$([ ! -e $(VENV)/.engine ] || echo --skip-install) \
 		>$(VENV)/engine.log 2>&1 || { cat $(VENV)/engine.log >&2; exit 1; }
 	@touch $(VENV)/.engine
+	@# Where Python may not write bytecode by itself, every command would compile the package: a second each.
+	@$(BIN)/python -m compileall -q python
 
 # What builds the engine: maturin, and a compiler of BPF where there is no clang.
 $(VENV)/.tools: constraints.txt pyproject.toml

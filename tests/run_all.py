@@ -14,6 +14,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# NumPy's threads, unused here, would spin for a seventh of a second in each of many processes.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # The whole workspace, so that features of dependencies are those of the release build.
 CARGO = ["cargo", "test", "--release", "--config", "tests/checked.toml", "--workspace"]
 CARGO += ["--no-fail-fast"]

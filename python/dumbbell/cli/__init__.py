@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -105,6 +106,8 @@ def root(
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    # Python's 700 would spend a tenth of a command's start on garbage that is not there.
+    gc.set_threshold(50_000, 20, 20)
     prepare_streams()
     if COMPLETE in os.environ:
         prepare()
