@@ -29,6 +29,7 @@ SMALL = {
     "reproduce": ["--quick"],
     "model compare": ["--buffer", "4bdp", "--flows", "1"],
     "cc check": ["--storms", "1"],
+    "gate regression": ["--case", "alone", "--reps", "3"],
     "score": ["--only", "start", "--seeds", "1"],
     "ablate": ["--time", "1s", "--seeds", "1"],
     "search": ["--time", "3s", "--evaluations", "2"],

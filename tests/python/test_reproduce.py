@@ -140,7 +140,12 @@ def test_check_exits_with_1_when_a_finding_is_not_shown(
     def with_findings(*, shown: bool) -> papers.Paper[Any, Any]:
         check = papers.Check("more than 0", "{:.0f}", (0.0,), holds=shown)
         finding = papers.Finding("A1", "something", ((check,),))
-        return replace(short_paper, default_seeds=lambda _: 1, findings=lambda _results: [finding])
+        return replace(
+            short_paper,
+            default_seeds=lambda _: 1,
+            findings=lambda _: [finding],
+            figures=lambda _: [],
+        )
 
     monkeypatch.setitem(PAPERS, "ogino2021", with_findings(shown=False))
     outcome = cli("reproduce", "ogino2021", "--check", "--out", str(tmp_path))
