@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from dumbbell.errors import ScenarioError
-from dumbbell.papers import PAPERS, coexistence, ogino2021, saito2022
+from dumbbell.papers import PAPERS, coexistence, saito2022
 from dumbbell.papers.apparatus import ELEMENTS, apply
 from dumbbell.papers.element import Element, Treatment, name_of
+from dumbbell.papers.ogino2021 import runs as ogino
 from dumbbell.papers.presets import PRESETS, preset_for, with_preset
 from dumbbell.papers.starts import in_turn, later
 from dumbbell.scenario import Scenario
@@ -29,11 +30,11 @@ PLAIN = {
 #: Of a scenario under a preset, all that differs from the plain one, by paper.
 CHANGES = Path(__file__).with_name("preset_changes.json")
 POINTS = {
-    "ogino2021": ogino2021.Point("bbr", 4, 2.0),
+    "ogino2021": ogino.Point("bbr", 4, 2.0),
     "saito2022": saito2022.APPARATUS_POINTS[0],
     "coexistence": coexistence.Point(with_cubic=True, buffer_bdp=4.0),
 }
-ANY = ogino2021.scenario(ogino2021.Point("bbr", 1, 2.0), 1)
+ANY = ogino.scenario(ogino.Point("bbr", 1, 2.0), 1)
 
 
 @pytest.mark.parametrize("name", PAPERS)

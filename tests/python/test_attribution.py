@@ -17,12 +17,12 @@ from dumbbell.papers import (
     Outcome,
     Paper,
     apparatus,
-    ogino2021,
     screening,
 )
 from dumbbell.papers.attribution import Attribution, AttributionInterrupted, attribute
 from dumbbell.papers.conclusion import Conclusion, FindingAttribution
 from dumbbell.papers.element import Element, Level, Setup, Treatment
+from dumbbell.papers.ogino2021 import runs as ogino
 from dumbbell.papers.prediction import Ended, Prediction, Verdict
 from dumbbell.papers.predictions import PREDICTIONS
 from dumbbell.papers.presets import Preset
@@ -261,13 +261,13 @@ def test_a_seed_counts_once_in_a_factorial_however_many_combinations_it_ran(attr
 
 def test_bbr_s_pace_charges_a_header_once():
     """Where TCP's own timer charges it, BBR's parameters do not."""
-    plain = ogino2021.scenario(ogino2021.Point("bbr", 1, 16.0), 1)
+    plain = ogino.scenario(ogino.Point("bbr", 1, 16.0), 1)
     for setup, charged in (
         ((Treatment("bbr_4_15", "whole"),), True),
         ((Treatment("bbr_4_15", "whole"), Treatment("tcp_4_15", "whole")), False),
         ((Treatment("bbr_over_pacing", "Linux 4.15"), Treatment("timer_lateness", "0us")), False),
     ):
-        bbr = apparatus.apply(setup, plain).groups[ogino2021.RIVAL].cc
+        bbr = apparatus.apply(setup, plain).groups[ogino.RIVAL].cc
         assert ("timer_burst_bytes" in bbr.params) is charged
 
 

@@ -8,19 +8,18 @@ from dataclasses import replace
 import pytest
 
 import dumbbell
-from dumbbell.papers import PAPERS, ogino2021
+from dumbbell.papers import PAPERS
 from dumbbell.papers.finding import Check, Finding, Outcome
 from dumbbell.papers.inflight_counts import Counts
-from dumbbell.papers.ogino2021 import (
+from dumbbell.papers.ogino2021 import PAPER
+from dumbbell.papers.ogino2021.measurements import Kind, Measured, measure
+from dumbbell.papers.ogino2021.rules import check_findings
+from dumbbell.papers.ogino2021.runs import (
     BUFFERS_BDP,
     FLOWS,
     QUICK_BUFFERS_BDP,
     RIVALS,
-    Kind,
-    Measured,
     Point,
-    check_findings,
-    measure,
     scenario,
 )
 from dumbbell.papers.results import Results
@@ -241,7 +240,7 @@ def test_runs_are_the_papers():
         assert copa.flows == rival.flows
         assert each.bdp_bytes == 250_000
     assert len(PAPERS["ogino2021"].scenarios([1, 2, 3])) == 96
-    assert ogino2021.PAPER.name == "ogino2021"
+    assert PAPER.name == "ogino2021"
 
 
 def test_measures_a_run():

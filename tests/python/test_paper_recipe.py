@@ -16,7 +16,7 @@ from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = {path.stem: path for path in Path(package.__path__[0]).glob("*.py")}
+PLACE = Path(package.__path__[0])
 
 
 def measure(_point: float, run: Run) -> float:
@@ -64,14 +64,23 @@ def test_a_paper_is_points_a_scenario_a_measure_and_rules(tmp_path):
     assert "Reno fills the link." in text
 
 
+def source(name: str) -> str:
+    """Return the text of a paper's file, or of all files of its package."""
+    files = sorted((PLACE / name).glob("*.py")) or [PLACE / f"{name}.py"]
+    return "".join(path.read_text(encoding="utf-8") for path in files)
+
+
 def test_every_paper_s_file_is_in_the_list():
-    with_paper = {name for name, path in SOURCES.items() if "\nPAPER = Paper(" in path.read_text()}
+    files = [*PLACE.glob("*.py"), *PLACE.glob("*/__init__.py")]
+    names = {path: path.parent.name if path.name == "__init__.py" else path.stem for path in files}
+    texts = {names[path]: path.read_text(encoding="utf-8") for path in files}
+    with_paper = {name for name, text in texts.items() if "\nPAPER = Paper(" in text}
     assert with_paper == set(PAPERS)
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_finding_is_in_the_documents_and_has_tests(name):
-    ids = set(re.findall(r'"([A-Z]\d)"', SOURCES[name].read_text(encoding="utf-8")))
+    ids = set(re.findall(r'"([A-Z]\d)"', source(name)))
     assert ids
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     tests = (ROOT / "tests" / "python" / f"test_{name}.py").read_text(encoding="utf-8")

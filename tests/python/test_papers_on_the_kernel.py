@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from dumbbell.papers import ogino2021
 from dumbbell.papers.finding import evaluate
 from dumbbell.papers.inflight_counts import Counts
-from dumbbell.papers.ogino2021 import BUFFERS_BDP, Kind, Measured, Point
+from dumbbell.papers.ogino2021.measurements import Kind, Measured
+from dumbbell.papers.ogino2021.rules import Rule, a1, a2, a3, a4, a5, a6, a7
+from dumbbell.papers.ogino2021.runs import BUFFERS_BDP, Point
 from dumbbell.statistics import Interval
 
 FILE = Path(__file__).parents[1] / "data" / "ogino2021-kernel-2026-11.jsonl"
@@ -54,17 +55,17 @@ def test_there_is_a_run_at_each_buffer(seen: dict[Point, Measured]) -> None:
 @pytest.mark.parametrize(
     ("rule", "shown"),
     [
-        (ogino2021.a1, True),
-        (ogino2021.a2, True),
-        (ogino2021.a3, True),
-        (ogino2021.a4, False),
-        (ogino2021.a5, True),
-        (ogino2021.a6, False),
-        (ogino2021.a7, False),
+        (a1, True),
+        (a2, True),
+        (a3, True),
+        (a4, False),
+        (a5, True),
+        (a6, False),
+        (a7, False),
     ],
 )
 def test_the_kernel_shows_what_the_simulator_shows(
-    seen: dict[Point, Measured], rule: ogino2021.Rule, shown: bool
+    seen: dict[Point, Measured], rule: Rule, shown: bool
 ) -> None:
     """As docs/findings.md says."""
     assert evaluate(rule(seen)) is shown

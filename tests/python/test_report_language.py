@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import pkgutil
 import re
 from importlib import import_module, resources
+from types import ModuleType
 
 import dumbbell.papers as papers_package
 from dumbbell.compare.xval_table import COLUMNS, OVERVIEW_COLUMNS
@@ -49,11 +51,26 @@ def template_texts() -> set[str]:
     return found
 
 
+def modules(paper: str) -> list[ModuleType]:
+    """A paper's module, or all of its package."""
+    module = import_module(f"{papers_package.__name__}.{paper}")
+    inner = pkgutil.iter_modules(getattr(module, "__path__", ()), f"{module.__name__}.")
+    return [module, *(import_module(each.name) for each in inner)]
+
+
 def statements(paper: str) -> set[str]:
     """Texts of `Finding(id, statement, …, note="…")` and of the table of rules."""
-    module = import_module(f"{papers_package.__name__}.{paper}")
-    found = {statement for _, statement, _ in getattr(module, "RULES", ())}
-    for node in ast.walk(ast.parse(inspect.getsource(module))):
+    found: set[str] = set()
+    for module in modules(paper):
+        found.update(statement for _, statement, _ in getattr(module, "RULES", ()))
+        found.update(texts_of_findings(inspect.getsource(module)))
+    return found
+
+
+def texts_of_findings(source: str) -> set[str]:
+    """Statements and notes that are written out where a finding is made."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
             if not isinstance(node.args[1], ast.Name):
                 found.add(ast.literal_eval(node.args[1]))

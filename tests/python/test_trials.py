@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dumbbell.papers import PAPERS, Paper, ogino2021
+from dumbbell.papers import PAPERS, Paper
 from dumbbell.papers.by_tcptrace import by_tcptrace
 from dumbbell.papers.element import Treatment
 from dumbbell.papers.measured_text import decode, encode
-from dumbbell.papers.ogino2021 import Kind, Measured
+from dumbbell.papers.ogino2021.measurements import Kind, Measured
+from dumbbell.papers.ogino2021.runs import Point, scenario
 from dumbbell.papers.results import Results
 from dumbbell.papers.trials import Trials, work
 from dumbbell.run import Run
@@ -53,10 +55,10 @@ def test_a_run_is_found_again_in_the_cache(tmp_path, monkeypatch):
 
 
 def test_what_tcptrace_reports_comes_from_a_capture_that_is_deleted(tmp_path):
-    point = ogino2021.Point("cubic", 1, 0.5)
+    point = Point("cubic", 1, 0.5)
     paper: Any = replace(
         PAPERS["ogino2021"],
-        scenario=lambda point, seed: ogino2021.scenario(point, seed).replace(time="5s"),
+        scenario=lambda point, seed: scenario(point, seed).replace(time="5s"),
     )
     plain: Trials[Any, Any] = Trials(paper, Cache(tmp_path / "cache"))
     trials = by_tcptrace(plain)
@@ -71,6 +73,24 @@ def test_what_tcptrace_reports_comes_from_a_capture_that_is_deleted(tmp_path):
     again.run([((), point, 1)])
     assert (again.executed, again.found) == (0, 1)
     assert again[(), point, 1] == seen
+
+
+@pytest.mark.parametrize(
+    ("file", "decides"),
+    [
+        ("ogino2021/measurements.py", True),
+        ("ogino2021/runs.py", True),
+        ("inflight_counts.py", True),
+        ("coexistence.py", False),
+    ],
+)
+def test_a_measurement_s_name_changes_with_the_files_that_decide_it(monkeypatch, file, decides):
+    before = Trials(PAPERS["ogino2021"]).how
+    read = Path.read_bytes
+    monkeypatch.setattr(
+        Path, "read_bytes", lambda path: read(path) + b"#" * path.match(f"papers/{file}")
+    )
+    assert (Trials(PAPERS["ogino2021"]).how != before) is decides
 
 
 def test_trials_that_last_shorter_have_plain_runs_of_their_own():

@@ -6,20 +6,24 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dumbbell.papers import coexistence, kakenhi2024, ogino2021, saito2022
+from dumbbell.papers import coexistence, kakenhi2024, saito2022
 from dumbbell.papers.finding import Check
+from dumbbell.papers.ogino2021.measurements import Measured as OginoMeasured
+from dumbbell.papers.ogino2021.rules import a1, a2, a3, a4, a5, a6, a7, off_parity
+from dumbbell.papers.ogino2021.runs import BUFFERS_BDP
+from dumbbell.papers.ogino2021.runs import Point as OginoPoint
 from dumbbell.papers.question import Quantity, Question
 
 __all__ = ["QUESTIONS"]
 
 # ---- ogino2021 ----------------------------------------------------------------------------------
 
-OginoSeen = Mapping[ogino2021.Point, ogino2021.Measured]
+OginoSeen = Mapping[OginoPoint, OginoMeasured]
 
 
-def pair(rival: str, n: int, *buffers: float) -> tuple[ogino2021.Point, ...]:
+def pair(rival: str, n: int, *buffers: float) -> tuple[OginoPoint, ...]:
     """Return a pair's points at some buffers, at all of the paper's if none is named."""
-    return tuple(ogino2021.Point(rival, n, b) for b in buffers or ogino2021.BUFFERS_BDP)
+    return tuple(OginoPoint(rival, n, b) for b in buffers or BUFFERS_BDP)
 
 
 def dip_mbps(seen: OginoSeen) -> float:
@@ -30,18 +34,18 @@ def dip_mbps(seen: OginoSeen) -> float:
 
 def timeouts(seen: OginoSeen) -> float:
     """Return the timeouts of both flows at 32 BDP."""
-    here = seen[ogino2021.Point("cubic", 1, 32.0)]
+    here = seen[OginoPoint("cubic", 1, 32.0)]
     return here.copa.rtos + here.rival.rtos
 
 
 def factor(n: int, buffer: float) -> Callable[[OginoSeen], float]:
     """Return how many times the throughput of one kind is that of the other, against BBR."""
-    return lambda seen: ogino2021.off_parity(seen[ogino2021.Point("bbr", n, buffer)])
+    return lambda seen: off_parity(seen[OginoPoint("bbr", n, buffer)])
 
 
 def copa_share(n: int, buffer: float) -> Callable[[OginoSeen], float]:
     """Return Copa's share of the throughput against BBR, in per cent."""
-    return lambda seen: 100 * (1 - seen[ogino2021.Point("bbr", n, buffer)].rival_share)
+    return lambda seen: 100 * (1 - seen[OginoPoint("bbr", n, buffer)].rival_share)
 
 
 def less_fair(seen: OginoSeen) -> float:
@@ -51,35 +55,35 @@ def less_fair(seen: OginoSeen) -> float:
 
 def copa_lead_mbps(seen: OginoSeen) -> float:
     """Return Copa's throughput less CUBIC's at 0.5 BDP."""
-    run = seen[ogino2021.Point("cubic", 1, 0.5)]
+    run = seen[OginoPoint("cubic", 1, 0.5)]
     return run.copa.mbps - run.rival.mbps
 
 
 def default_share_pct(seen: OginoSeen) -> float:
     """Return Copa's time in default mode at 0.5 BDP."""
-    return 100 * seen[ogino2021.Point("cubic", 1, 0.5)].default_share
+    return 100 * seen[OginoPoint("cubic", 1, 0.5)].default_share
 
 
 OGINO: tuple[Question[Any, Any], ...] = (
     Question(
-        "A1", pair("cubic", 1), pair("cubic", 1, 0.5, 1), ogino2021.a1,
+        "A1", pair("cubic", 1), pair("cubic", 1, 0.5, 1), a1,
         (
             Quantity("Copa's lead over CUBIC at 0.5 BDP", "Mbit/s", copa_lead_mbps),
             Quantity("Copa in default mode at 0.5 BDP", "%", default_share_pct),
         ),
     ),
-    Question("A2", pair("cubic", 1), pair("cubic", 1, 0.5, 64), ogino2021.a2),
-    Question("A3", pair("cubic", 4), pair("cubic", 4, 2, 64), ogino2021.a3),
+    Question("A2", pair("cubic", 1), pair("cubic", 1, 0.5, 64), a2),
+    Question("A3", pair("cubic", 4), pair("cubic", 4, 2, 64), a3),
     Question(
-        "A4", pair("cubic", 1), pair("cubic", 1, 16, 32, 64), ogino2021.a4,
+        "A4", pair("cubic", 1), pair("cubic", 1, 16, 32, 64), a4,
         (
             Quantity("dip of the total at 32 BDP", "Mbit/s", dip_mbps),
             Quantity("timeouts at 32 BDP", "", timeouts),
         ),
     ),
-    Question("A5", pair("cubic", 1), pair("cubic", 1), ogino2021.a5),
+    Question("A5", pair("cubic", 1), pair("cubic", 1), a5),
     Question(
-        "A6", pair("bbr", 1), pair("bbr", 1, 2, 16), ogino2021.a6,
+        "A6", pair("bbr", 1), pair("bbr", 1, 2, 16), a6,
         (
             Quantity("factor between Copa and BBR at 16 BDP", "", factor(1, 16.0)),
             Quantity("Copa's share at 16 BDP", "%", copa_share(1, 16.0)),
@@ -87,7 +91,7 @@ OGINO: tuple[Question[Any, Any], ...] = (
     ),
     Question(
         "A7", (*pair("bbr", 4), *pair("bbr", 1, 16, 32, 64)),
-        (*pair("bbr", 4, 16), *pair("bbr", 1, 16)), ogino2021.a7,
+        (*pair("bbr", 4, 16), *pair("bbr", 1, 16)), a7,
         (
             Quantity("factor with n = 4 over that with n = 1, 16 BDP", "", less_fair),
             Quantity("Copa's share with n = 4 at 16 BDP", "%", copa_share(4, 16.0)),

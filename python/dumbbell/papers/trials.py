@@ -158,10 +158,9 @@ class Trials(Generic[P, M]):
     def how(self) -> str:
         """Name of what is measured and how, in the cache."""
         digest = hashlib.sha256(measuring_build().encode())
-        file = inspect.getsourcefile(self.paper.measure)
         analysis = sorted(Path(capture_analysis.__file__).parent.glob("*.py"))
-        ours = (file, captured_flow.__file__, inflight_counts.__file__, results.__file__)
-        for each in (*ours, *analysis):
+        ours = (captured_flow.__file__, inflight_counts.__file__, results.__file__)
+        for each in (*files_of(self.paper.measure), *ours, *analysis):
             digest.update(Path(str(each)).read_bytes())
         return f"{self.paper.name}, {digest.hexdigest()[:16]}"
 
@@ -190,6 +189,13 @@ class Trials(Generic[P, M]):
             # A record has rows by group; a paper's measurement is of all of them.
             measured = {self.how: [{"group": 0, "measured": encode(value)}]}
             self.cache.put(make_record(run, key, series=False, measured=measured))
+
+
+def files_of(measure: Callable[[Any, Run], Any]) -> list[Path]:
+    """Return the file of what measures, or all of them if a paper is a package of its own."""
+    file = Path(str(inspect.getsourcefile(measure)))
+    is_package = file.parent.parent == Path(__file__).parent
+    return sorted(file.parent.glob("*.py")) if is_package else [file]
 
 
 def work(scenario: Scenario) -> tuple[float, int]:

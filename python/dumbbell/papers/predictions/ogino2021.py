@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 
-from dumbbell.papers import ogino2021
 from dumbbell.papers.element import Setup, Treatment
 from dumbbell.papers.finding import evaluate
+from dumbbell.papers.ogino2021.measurements import Measured
+from dumbbell.papers.ogino2021.rules import a6
+from dumbbell.papers.ogino2021.runs import Point
 from dumbbell.papers.prediction import (
     Ended,
     Evidence,
@@ -24,11 +26,11 @@ from dumbbell.statistics.mean_interval import student_interval
 
 __all__ = ["OGINO"]
 
-AT_2, AT_16, AT_32 = (ogino2021.Point("bbr", 1, float(b)) for b in (2, 16, 32))
-FOUR_AT_32 = ogino2021.Point("bbr", 4, 32.0)
+AT_2, AT_16, AT_32 = (Point("bbr", 1, float(b)) for b in (2, 16, 32))
+FOUR_AT_32 = Point("bbr", 4, 32.0)
 COPA_AND_BBR = pair("bbr", 1)
-SMALLEST = ogino2021.Point("cubic", 1, 0.5)
-DIP = ogino2021.Point("cubic", 1, 32.0)
+SMALLEST = Point("cubic", 1, 0.5)
+DIP = Point("cubic", 1, 32.0)
 DIP_POINTS = pair("cubic", 1, 8, 16, 32, 64)
 
 AGGREGATION = only("bbr_ack_aggregation", "Linux 5.1")
@@ -51,7 +53,7 @@ ALL_OF_RECOVERY = (
 # ---- A1: the smallest buffer --------------------------------------------------------------------
 
 
-def lead_mbps(run: ogino2021.Measured) -> float:
+def lead_mbps(run: Measured) -> float:
     """Return Copa's throughput less CUBIC's."""
     return run.copa.mbps - run.rival.mbps
 
@@ -127,7 +129,7 @@ def dip(setup: Setup, at: int, others: tuple[int, int], evidence: Evidence) -> I
     Above 0 it is a dip as A4's rule asks for it.
     """
     here, low, high = (
-        evidence.values(setup, ogino2021.Point("cubic", 1, float(b)), lambda run: run.total_mbps)
+        evidence.values(setup, Point("cubic", 1, float(b)), lambda run: run.total_mbps)
         for b in (at, *others)
     )
     return student_interval(
@@ -247,7 +249,7 @@ COUNTS = (
 POINTS = "{:+.1f} points ({:+.1f} to {:+.1f})"
 
 
-def bbr_share_pct(run: ogino2021.Measured) -> float:
+def bbr_share_pct(run: Measured) -> float:
     """Return BBR's share of the throughput."""
     return 100 * run.rival_share
 
@@ -270,7 +272,7 @@ def later_has_more(evidence: Evidence) -> Ended:
 def aggregation_shows(evidence: Evidence) -> Ended:
     """Whether A6 is shown with it."""
     shown = [
-        evaluate(ogino2021.a6(evidence.trials.of_seed(AGGREGATION, COPA_AND_BBR, seed)))
+        evaluate(a6(evidence.trials.of_seed(AGGREGATION, COPA_AND_BBR, seed)))
         for seed in evidence.seeds
     ]
     held, of = sum(each is True for each in shown), len(shown)
@@ -284,7 +286,7 @@ def aggregation_shows(evidence: Evidence) -> Ended:
 FAIR = 0.91
 
 
-def jain_of_two(run: ogino2021.Measured) -> float:
+def jain_of_two(run: Measured) -> float:
     """Return Jain's index of one flow of each kind."""
     a, b = run.copa.mbps, run.rival.mbps
     return (a + b) ** 2 / (2 * (a * a + b * b))
