@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from dumbbell.errors import ScenarioError
-from dumbbell.papers import PAPERS, coexistence, saito2022
+from dumbbell.papers import PAPERS, coexistence
 from dumbbell.papers.apparatus import ELEMENTS, apply
 from dumbbell.papers.element import Element, Treatment, name_of
 from dumbbell.papers.ogino2021 import runs as ogino
 from dumbbell.papers.presets import PRESETS, preset_for, with_preset
+from dumbbell.papers.saito2022 import runs as saito
 from dumbbell.papers.starts import in_turn, later
 from dumbbell.scenario import Scenario
 
@@ -31,7 +32,7 @@ PLAIN = {
 CHANGES = Path(__file__).with_name("preset_changes.json")
 POINTS = {
     "ogino2021": ogino.Point("bbr", 4, 2.0),
-    "saito2022": saito2022.APPARATUS_POINTS[0],
+    "saito2022": saito.APPARATUS_POINTS[0],
     "coexistence": coexistence.Point(with_cubic=True, buffer_bdp=4.0),
 }
 ANY = ogino.scenario(ogino.Point("bbr", 1, 2.0), 1)
@@ -81,7 +82,7 @@ def test_every_level_of_an_element_changes_some_scenario(element: Element):
     assert element.findings
     names = [level.name for level in element.levels]
     assert len(names) == len(set(names))
-    many = saito2022.scenario(saito2022.Point(64, "100ms"), 1)
+    many = saito.scenario(saito.Point(64, "100ms"), 1)
     for name in names:
         setup = (Treatment(element.id, name),)
         assert any(apply(setup, plain) != plain for plain in (ANY, many)), name_of(setup)
@@ -100,7 +101,7 @@ def starts(scenario: Scenario) -> list[tuple[int, str, str]]:
 
 
 def test_processes_start_in_turn():
-    many = saito2022.scenario(saito2022.Point(64, "100ms"), 1)
+    many = saito.scenario(saito.Point(64, "100ms"), 1)
     assert starts(in_turn(many, "50ms"))[:3] == [
         (8, "0s", "5ms"), (8, "50ms", "5ms"), (8, "100ms", "5ms"),
     ]  # fmt: skip
@@ -109,7 +110,7 @@ def test_processes_start_in_turn():
 
 
 def test_iperf3_connects_first_and_knows_the_path():
-    many = saito2022.scenario(saito2022.Point(128, "100ms"), 1)
+    many = saito.scenario(saito.Point(128, "100ms"), 1)
     last = in_turn(many, "50ms", iperf3=True).groups[-1]
     # 16 flows connect in 16 round trips of 40 ms.
     assert (str(last.start), str(last.cc)) == ("990ms", "copa:rtt_min_known_us=40000")

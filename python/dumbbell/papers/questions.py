@@ -6,13 +6,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dumbbell.papers import coexistence, kakenhi2024, saito2022
+from dumbbell.papers import coexistence, kakenhi2024
 from dumbbell.papers.finding import Check
 from dumbbell.papers.ogino2021.measurements import Measured as OginoMeasured
 from dumbbell.papers.ogino2021.rules import a1, a2, a3, a4, a5, a6, a7, off_parity
 from dumbbell.papers.ogino2021.runs import BUFFERS_BDP
 from dumbbell.papers.ogino2021.runs import Point as OginoPoint
 from dumbbell.papers.question import Quantity, Question
+from dumbbell.papers.saito2022.measurements import Measured as SaitoMeasured
+from dumbbell.papers.saito2022.rules import Rule, b1, b2, b3
+from dumbbell.papers.saito2022.runs import FLOWS, PAPER_SPREAD
+from dumbbell.papers.saito2022.runs import Point as SaitoPoint
 
 __all__ = ["QUESTIONS"]
 
@@ -101,20 +105,20 @@ OGINO: tuple[Question[Any, Any], ...] = (
 
 # ---- saito2022 ----------------------------------------------------------------------------------
 
-SaitoSeen = Mapping[saito2022.Point, saito2022.Measured]
+SaitoSeen = Mapping[SaitoPoint, SaitoMeasured]
 
 
-def of_flows(rule: saito2022.Rule) -> Callable[[SaitoSeen], Sequence[Check]]:
+def of_flows(rule: Rule) -> Callable[[SaitoSeen], Sequence[Check]]:
     """Return a rule of runs by their point, of one of runs by their number of flows."""
     return lambda seen: rule({point.flows: run for point, run in seen.items()})
 
 
-def copas(*counts: int) -> tuple[saito2022.Point, ...]:
+def copas(*counts: int) -> tuple[SaitoPoint, ...]:
     """Return the points with so many flows, all of which start within the first estimate."""
-    return tuple(saito2022.Point(n, saito2022.PAPER_SPREAD) for n in counts)
+    return tuple(SaitoPoint(n, PAPER_SPREAD) for n in counts)
 
 
-def at_64(what: Callable[[saito2022.Measured], float]) -> Callable[[SaitoSeen], float]:
+def at_64(what: Callable[[SaitoMeasured], float]) -> Callable[[SaitoSeen], float]:
     """Return a value of the run with 64 flows."""
     return lambda seen: what(seen[copas(64)[0]])
 
@@ -135,11 +139,11 @@ ONLY_64 = (
     "one plain repetition in 20."
 )
 SAITO: tuple[Question[Any, Any], ...] = (
-    Question("B1", copas(*saito2022.FLOWS), copas(*saito2022.FLOWS), of_flows(saito2022.b1),
+    Question("B1", copas(*FLOWS), copas(*FLOWS), of_flows(b1),
              base=WITHIN_0_1_S, thinned=SHORT),
-    Question("B2", copas(*saito2022.FLOWS), copas(64), of_flows(saito2022.b2), (RTT_AT_64,),
+    Question("B2", copas(*FLOWS), copas(64), of_flows(b2), (RTT_AT_64,),
              base=WITHIN_0_1_S, fewer=copas(64), thinned=ONLY_64),
-    Question("B3", copas(*saito2022.FLOWS), copas(64), of_flows(saito2022.b3), (LATE_AT_64,),
+    Question("B3", copas(*FLOWS), copas(64), of_flows(b3), (LATE_AT_64,),
              base=WITHIN_0_1_S, fewer=copas(64), thinned=ONLY_64),
 )  # fmt: skip
 
