@@ -10,7 +10,17 @@ import pytest
 
 import dumbbell
 from dumbbell.papers.finding import Outcome
-from dumbbell.papers.kakenhi2024 import (
+from dumbbell.papers.kakenhi2024 import PAPER
+from dumbbell.papers.kakenhi2024.measurements import (
+    AloneMeasured,
+    IntervalMeasured,
+    loss_starts_s,
+    measure,
+    measure_intervals,
+    rows_by_flow,
+)
+from dumbbell.papers.kakenhi2024.rules import check_findings, unfairness
+from dumbbell.papers.kakenhi2024.runs import (
     ALONE_CCS,
     BUFFERS_BDP,
     C1_SPREADS,
@@ -23,22 +33,13 @@ from dumbbell.papers.kakenhi2024 import (
     INTERVAL_FLOWS,
     INTERVAL_RTTS,
     MIXES,
-    PAPER,
     RIVALS,
     Alone,
-    AloneMeasured,
     Interval,
-    IntervalMeasured,
     Mixed,
-    check_findings,
-    devices_table,
-    loss_starts_s,
-    measure,
-    measure_intervals,
-    rows_by_flow,
     scenario,
-    unfairness,
 )
+from dumbbell.papers.kakenhi2024.tables import devices_table
 from dumbbell.papers.results import Results
 
 GOOD = AloneMeasured(2.0, 5.0, 0.0, 0.98, 0.99)

@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dumbbell.papers import coexistence, kakenhi2024
+from dumbbell.papers import coexistence
 from dumbbell.papers.finding import Check
+from dumbbell.papers.kakenhi2024.rules import check_c1
+from dumbbell.papers.kakenhi2024.runs import C1_FLOWS, DEEP_BDP, Alone
 from dumbbell.papers.ogino2021.measurements import Measured as OginoMeasured
 from dumbbell.papers.ogino2021.rules import a1, a2, a3, a4, a5, a6, a7, off_parity
 from dumbbell.papers.ogino2021.runs import BUFFERS_BDP
@@ -149,9 +151,7 @@ SAITO: tuple[Question[Any, Any], ...] = (
 
 # ---- kakenhi2024 --------------------------------------------------------------------------------
 
-MANY_BBR = (
-    kakenhi2024.Alone("bbr", kakenhi2024.C1_FLOWS, kakenhi2024.DEEP_BDP),
-)  # fmt: skip
+MANY_BBR = (Alone("bbr", C1_FLOWS, DEEP_BDP),)
 
 
 def delay_p95_ms(seen: Mapping[Any, Any]) -> float:
@@ -162,7 +162,7 @@ def delay_p95_ms(seen: Mapping[Any, Any]) -> float:
 #: C2 to C5 are about reconstructions, a model and a list of devices; no elements are tried on them.
 KAKENHI: tuple[Question[Any, Any], ...] = (
     Question(
-        "C1", MANY_BBR, MANY_BBR, lambda seen: [kakenhi2024.check_c1(delay_p95_ms(seen))],
+        "C1", MANY_BBR, MANY_BBR, lambda seen: [check_c1(delay_p95_ms(seen))],
         (Quantity("95th percentile of the queueing delay", "ms", delay_p95_ms),),
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dumbbell.papers import kakenhi2024
+from dumbbell.papers.kakenhi2024.measurements import AloneMeasured
 from dumbbell.papers.prediction import Ended, Evidence, Prediction, Verdict, only, predicted
 from dumbbell.papers.questions import MANY_BBR
 
@@ -19,7 +19,7 @@ SEVERAL_HUNDRED_MS = 200.0
 DELAY = "the 95th percentile is {:.0f} ms ({:.0f} to {:.0f})"
 
 
-def p95_ms(run: kakenhi2024.AloneMeasured) -> float:
+def p95_ms(run: AloneMeasured) -> float:
     """Return the 95th percentile of the queueing delay."""
     return run.queue_delay_p95_ms
 
