@@ -305,9 +305,9 @@ def test_the_page_shows_figure_and_answer_before_the_findings_fold(reproduced):
 
 def test_attribution_says_what_findings_hang_on(cli, tmp_path, monkeypatch):
     paper = PAPERS["coexistence"]
-    short = replace(paper, scenario=lambda p, seed: paper.scenario(p, seed).replace(time="2s"))
+    short = replace(paper, scenario=lambda p, seed: paper.scenario(p, seed).replace(time="1s"))
     monkeypatch.setitem(PAPERS, "coexistence", short)
-    outcome = cli("reproduce", "coexistence", "--attribute", "--seeds", "2", "--out", str(tmp_path))
+    outcome = cli("reproduce", "coexistence", "--attribute", "--out", str(tmp_path))
     assert outcome.code == 0, outcome.err
     first = outcome.out.splitlines()[:8]
     assert first[0].startswith("What each finding depends on (3 findings")
@@ -337,9 +337,7 @@ def test_an_interrupted_attribution_is_written_and_continued(cli, tmp_path, monk
 
     monkeypatch.setattr(Screening, "attribute", until_d2)
     for _ in range(2):
-        outcome = cli(
-            "reproduce", "coexistence", "--attribute", "--seeds", "1", "--out", str(tmp_path)
-        )
+        outcome = cli("reproduce", "coexistence", "--attribute", "--out", str(tmp_path))
         assert outcome.code == 130
         said = " ".join(outcome.err.split())
         assert f"1 findings are in {tmp_path / 'attribution'}.html, the rest is missing" in said
@@ -348,7 +346,8 @@ def test_an_interrupted_attribution_is_written_and_continued(cli, tmp_path, monk
         assert one["unfinished"][:3] == ["D2", "D3", "D3.small"]
         assert "D2, D3, D3.small" in (tmp_path / "attribution.html").read_text()
     # The preset's, at each of D1's points.
-    assert known == [(len(paper.points), 0), (0, len(paper.points))]
+    runs = 10 * len(paper.points)
+    assert known == [(runs, 0), (0, runs)]
 
 
 def test_attribution_leaves_out_what_decides_nothing():
@@ -365,3 +364,11 @@ def test_attribution_is_of_the_whole_plain_set_up(cli, tmp_path):
         outcome = cli("reproduce", "ogino2021", "--attribute", *other, "--out", str(tmp_path))
         assert outcome.code == 2
         assert f"`--attribute` cannot be combined with `{other[0]}`" in outcome.err
+
+
+def test_attribution_needs_ten_seeds(cli, tmp_path):
+    """Nine of ten is what its conclusions are made of."""
+    for count in ("1", "9"):
+        outcome = cli("reproduce", "--attribute", "--seeds", count, "--out", str(tmp_path))
+        assert outcome.code == 2
+        assert f"`--attribute` needs 10 seeds or more, not {count}" in " ".join(outcome.err.split())

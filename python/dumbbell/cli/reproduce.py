@@ -120,7 +120,8 @@ def reproduce_command(
     if apparatus:
         chosen = under_apparatus(chosen, apparatus, is_named=bool(papers))
     check_seeds(seeds)
-    check_attribute(attribute, quick=quick, apparatus=apparatus)
+    if attribute:
+        check_attribute(seeds, quick=quick, apparatus=apparatus)
     how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None, lang, apparatus)
     for paper in chosen:
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
@@ -222,10 +223,15 @@ class How:
         return range(1, 1 + self.seeds) if self.seeds else None
 
 
-def check_attribute(attribute: bool, *, quick: bool, apparatus: str) -> None:
+def check_attribute(seeds: int | None, *, quick: bool, apparatus: str) -> None:
     """Refuse what `--attribute` makes no sense with."""
+    if seeds is not None and seeds < len(SEEDS):
+        raise ScenarioError(
+            f"`--attribute` needs {len(SEEDS)} seeds or more, not {seeds}: a finding is shown if "
+            "nine of ten seeds show it; leave out `--seeds`"
+        )
     other = "--quick" if quick else "--apparatus" if apparatus else ""
-    if attribute and other:
+    if other:
         raise ScenarioError(
             f"`--attribute` cannot be combined with `{other}`: it compares the whole plain set-up "
             "with others itself; leave one out"
