@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dumbbell.papers import PAPERS
+from dumbbell.papers.apparatus import ELEMENTS
 from dumbbell.papers.element import Setup
 from dumbbell.papers.prediction import (
     Ended,
@@ -57,6 +58,8 @@ def test_predictions_are_of_points_and_findings_that_papers_have():
         for each in predictions:
             assert set(each.points) <= points
             assert each.finding in findings
+            for treatment in (one for setup in each.setups for one in setup):
+                assert ELEMENTS[treatment.element].level(treatment.level)
     ids = [each.id for predictions in PREDICTIONS.values() for each in predictions]
     assert len(ids) == len(set(ids))
 

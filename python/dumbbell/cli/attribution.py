@@ -29,7 +29,6 @@ STYLES = {
     Conclusion.APPARATUS: "cyan",
     Conclusion.CHANCE: "yellow",
     Conclusion.REFUTED: "bold red",
-    Conclusion.OPEN: "bold red",
     Conclusion.NO_PART: "bold red",
 }
 

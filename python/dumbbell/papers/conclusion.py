@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from dumbbell.papers.apparatus import is_control
-from dumbbell.papers.element import Element, name_of
+from dumbbell.papers.element import name_of
 from dumbbell.papers.factorial_trial import Factorial
 from dumbbell.papers.finding import Finding, Outcome
 from dumbbell.papers.question import Question
@@ -30,7 +30,6 @@ class Conclusion(StrEnum):
     APPARATUS = "depends on the apparatus"
     CHANCE = "undecided by chance"
     REFUTED = "not shown with any candidate"
-    OPEN = "not shown, and not every candidate could be tried"
     NO_PART = "not shown, and no apparatus has a part in it"
 
 
@@ -56,10 +55,10 @@ class FindingAttribution:
         Those that matter together; None if fewer than two do.
     together
         Combinations that show it where no single element does.
-    untried
-        Candidates that dumbbell does not have yet.
     on_kernel
         What the kernel's runs show; None if none ran.
+    preset_name
+        Name of the paper's preset; empty if there is none.
     """
 
     finding: Finding
@@ -70,8 +69,8 @@ class FindingAttribution:
     without: tuple[Effect, ...] = ()
     factorial: Factorial | None = None
     together: tuple[Trial, ...] = ()
-    untried: tuple[Element, ...] = ()
     on_kernel: Outcome | None = None
+    preset_name: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -148,7 +147,7 @@ class FindingAttribution:
             return Conclusion.APPARATUS
         if self.is_by_chance_with:
             return Conclusion.CHANCE
-        return Conclusion.OPEN if self.untried else Conclusion.REFUTED
+        return Conclusion.REFUTED
 
     @property
     def sentence(self) -> str:
@@ -173,7 +172,6 @@ class FindingAttribution:
             "without": [effect.to_dict() for effect in self.without],
             "factorial": None if self.factorial is None else self.factorial.to_dict(),
             "together": [trial.to_dict() for trial in self.together],
-            "untried": [element.id for element in self.untried],
         }
 
 
@@ -184,39 +182,41 @@ def decides(trial: Trial) -> bool:
 
 def describe(each: FindingAttribution) -> str:
     """Return what a finding depends on in a sentence."""
-    of = f" in {each.finding.count} runs" if each.finding.count else ""
+    count = f"{each.finding.count} repetitions of " if each.finding.count else ""
+    plain = f"in {count}the plain set-up"
     match each.conclusion:
         case Conclusion.BOTH:
-            return f"Shown{of} without anything of the apparatus, and on the kernel."
+            return f"Shown {plain}, and on the kernel."
         case Conclusion.SIMULATED | Conclusion.LOST:
-            return (
-                f"Shown{of} without anything of the apparatus{under_preset(each)}."
-                f"{what_loses_it(each)}"
-            )
+            return f"Shown {plain}{under_preset(each)}.{what_loses_it(each)}"
         case Conclusion.APPARATUS:
-            without = f"shown{of}" if of else "not shown"
             caveat = "" if each.question is None else each.question.caveat
             return (
-                f"Depends on the apparatus: shown with {listed(each.deciding)}; without, {without}."
-                f"{caveat and f' {caveat}'}"
+                f"Depends on the apparatus: shown with {listed(each, each.deciding)}; "
+                f"{plain if count else f'not {plain}'}.{caveat and f' {caveat}'}"
             )
         case Conclusion.CHANCE:
             if each.outcome is Outcome.NOT_SHOWN:
-                whole = f", {each.preset.count} with all of it" if each.preset else ""
+                whole = f", with {preset_of(each)} in {each.preset.count}" if each.preset else ""
                 return (
-                    f"Chance decides with the apparatus: shown{of} without it{whole}."
+                    f"Chance decides with the apparatus: shown {plain}{whole}."
                     f"{what_makes_it_certain(each)}"
                 )
-            return f"Chance decides: shown{of}{in_base(each)}.{what_makes_it_certain(each)}"
+            return f"Chance decides: shown {plain}{in_base(each)}.{what_makes_it_certain(each)}"
         case _:
             return not_shown(each)
+
+
+def preset_of(each: FindingAttribution) -> str:
+    """Return the name of the preset as a sentence has it."""
+    return f"`{each.preset_name}`" if each.preset_name else "the preset"
 
 
 def in_base(each: FindingAttribution) -> str:
     """Say how often it is shown in those plain runs to which elements are added."""
     if each.question is None or each.plain is None or not each.question.base:
         return ""
-    return f", and {each.plain.count} {each.question.base}, to which elements were added"
+    return f"; of those {each.question.base}, to which elements are added, in {each.plain.count}"
 
 
 def what_loses_it(each: FindingAttribution) -> str:
@@ -234,16 +234,23 @@ def what_loses_it(each: FindingAttribution) -> str:
 def what_makes_it_certain(each: FindingAttribution) -> str:
     """Say with what chance no longer decides, or with what it is shown most often."""
     if each.deciding:
-        return f" What makes it certain: {listed(each.deciding)}."
+        return f" Shown in nine of ten with {listed(each, each.deciding)}."
     if each.nearly:
-        return f" Nothing makes it certain; most often it is shown with {listed(each.nearly)}."
+        return (
+            " No set-up shows it in nine of ten; most often it is shown with "
+            f"{listed(each, each.nearly)}."
+        )
     return ""
 
 
-def listed(trials: Sequence[Trial]) -> str:
+def listed(each: FindingAttribution, trials: Sequence[Trial]) -> str:
     """List the set-ups that show a finding most often, with how often each does."""
     ordered = sorted(trials, key=lambda trial: trial.held, reverse=True)[:MOST_NAMED]
-    names = "; ".join(f"{name_of(trial.setup)} ({trial.count})" for trial in ordered)
+    whole = None if each.preset is None else each.preset.setup
+    names = "; ".join(
+        f"{preset_of(each) if trial.setup == whole else name_of(trial.setup)} ({trial.count})"
+        for trial in ordered
+    )
     others = len(trials) - len(ordered)
     return f"{names}; and {others} more" if others else names
 
@@ -252,11 +259,10 @@ def under_preset(each: FindingAttribution) -> str:
     """Say whether the preset shows a finding too."""
     if each.preset is None:
         return ""
-    if each.preset.outcome is Outcome.SHOWN:
-        return f", and with it ({each.preset.count})"
     why = [effect.name for effect in each.without if effect.trial.is_certain]
-    because = f", and in nine of ten seeds or more {'; or '.join(why)}" if why else ""
-    return f"; with it in {each.preset.count} only{because}"
+    because = f", and in nine of ten or more {'; or '.join(why)}" if why else ""
+    is_shown = each.preset.outcome is Outcome.SHOWN
+    return f"; with {preset_of(each)} in {each.preset.count}{'' if is_shown else because}"
 
 
 def not_shown(each: FindingAttribution) -> str:
@@ -264,14 +270,11 @@ def not_shown(each: FindingAttribution) -> str:
     if each.question is None:
         return "Not shown, and no apparatus could be why: it is about a model or a list of devices."
     tried = dict.fromkeys(effect.trial.setup[0].element for effect in each.screened)
-    text = f"Not shown, whichever of {len(tried)} candidates is added: {', '.join(tried)}."
     if not tried:
-        text = "Not shown, and there is no candidate to add."
-    elif each.nearly:
-        text = (
+        return "Not shown, and there is no candidate to add."
+    if each.nearly:
+        return (
             "Not shown, and with no candidate in nine of ten seeds; but more often with "
-            f"{listed(each.nearly)}."
+            f"{listed(each, each.nearly)}."
         )
-    if each.untried:
-        text += f" Not tried: {', '.join(element.id for element in each.untried)}."
-    return text
+    return f"Not shown, whichever of {len(tried)} candidates is added: {', '.join(tried)}."

@@ -52,7 +52,7 @@ class Element:
     findings
         Which it may matter for; it is tried on them.
     levels
-        Its values, the nominal one first. Empty if dumbbell does not have it yet.
+        Its values, the nominal one first.
     family
         What it is a kind of; two of a family cannot be added together. Empty if it is alone.
     """
@@ -61,7 +61,7 @@ class Element:
     what: str
     source: str
     findings: tuple[str, ...]
-    levels: tuple[Level, ...] = ()
+    levels: tuple[Level, ...]
     family: str = ""
 
     def level(self, name: str) -> Level:

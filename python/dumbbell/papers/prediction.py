@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.papers.apparatus import ELEMENTS
 from dumbbell.papers.by_tcptrace import by_tcptrace
 from dumbbell.papers.element import Setup, Treatment
 from dumbbell.papers.trials import Trials
@@ -115,16 +114,8 @@ class Prediction:
         """The finding's id."""
         return self.id.partition(".")[0]
 
-    @property
-    def missing(self) -> list[str]:
-        """The elements, or levels of one, that dumbbell does not have."""
-        treatments = dict.fromkeys(each for setup in self.setups for each in setup)
-        return [str(each) for each in treatments if not exists(each)]
-
     def end(self, trials: Trials[Any, Any], seeds: Sequence[int]) -> Ended:
         """Run what is needed and decide."""
-        if self.missing:
-            return Ended(Verdict.UNDECIDABLE, f"not in dumbbell yet: {', '.join(self.missing)}")
         trials = by_tcptrace(trials) if self.captured else trials
         after, more = max(seeds) + 1, (self.seeds_factor - 1) * len(seeds)
         seeds = [*seeds, *range(after, after + more)]
@@ -132,12 +123,6 @@ class Prediction:
             (setup, point, seed) for setup in self.setups for point in self.points for seed in seeds
         )
         return self.decide(Evidence(trials, seeds))
-
-
-def exists(treatment: Treatment) -> bool:
-    """Whether dumbbell has an element and its level."""
-    element = ELEMENTS.get(treatment.element)
-    return element is not None and treatment.level in {level.name for level in element.levels}
 
 
 def within(seen: Interval, low: float, high: float) -> Verdict:

@@ -236,8 +236,8 @@ COEXISTENCE: tuple[Question[Any, Any], ...] = (
             Quantity("timeouts a run", "", timeouts_per_run),
         ),
         average,
-        caveat="That is the letter of the rule: it asks for a fall and for timeouts, not that the "
-        "one is the reason of the other.",
+        caveat="That is the letter of the rule: it asks for a fall and for timeouts, not that one "
+        "causes the other.",
     ),
 )  # fmt: skip
 

@@ -69,8 +69,8 @@ class Screening:
             without,
             factorial,
             self.together(factorial),
-            tuple(element for element in candidates if not element.levels),
             on_kernel,
+            "" if self.preset is None else self.preset.name,
         )
 
     def changes(self, setup: Setup) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from dumbbell.papers.finding import Outcome
 from dumbbell.papers.plain_words import PLAIN_WORDS
 from dumbbell.report.template import render_template, write_page
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from dumbbell.papers.attribution import Attribution
     from dumbbell.papers.conclusion import FindingAttribution
     from dumbbell.papers.question import Quantity
-    from dumbbell.papers.trial import Trial
+    from dumbbell.papers.trial import Effect, Trial
     from dumbbell.statistics import Interval
 
 __all__ = ["CHARTS", "render_attribution", "write_attribution_page"]
@@ -27,7 +28,7 @@ __all__ = ["CHARTS", "render_attribution", "write_attribution_page"]
 CHARTS = (
     "One element added to the plain set-up",
     "One element removed from the preset",
-    "In the mean over all combinations of those that matter",
+    "On average over all combinations of those that matter",
 )
 #: Of a drawing of an interval, px.
 WIDTH, HEIGHT, MARGIN = 180, 18, 5
@@ -140,18 +141,19 @@ def charts_of(each: FindingAttribution) -> tuple[Chart, ...]:
     if each.question is None or each.plain is None:
         return ()
     quantities = each.question.quantities
-    added: list[Line] = [
-        (e.name, count_of(e.trial), e.share, [change.interval for change in e.changes])
-        for e in each.screened
-    ]
-    removed: list[Line] = [
-        (e.name, count_of(e.trial), e.share, [change.interval for change in e.changes])
-        for e in each.without
-    ]
+    added, removed = (lines_of(effects) for effects in (each.screened, each.without))
     effects = () if each.factorial is None else each.factorial.effects
     together: list[Line] = [(str(e.treatment), "", e.share, list(e.changes)) for e in effects]
     found = zip(CHARTS, (added, removed, together), strict=True)
     return tuple(chart(title, quantities, lines) for title, lines in found if lines)
+
+
+def lines_of(effects: Iterable[Effect]) -> list[Line]:
+    """Return the lines of a chart of single elements."""
+    return [
+        (e.name, count_of(e.trial), e.share, [change.interval for change in e.changes])
+        for e in effects
+    ]
 
 
 def chart(title: str, quantities: Sequence[Quantity[Any, Any]], lines: Sequence[Line]) -> Chart:
@@ -200,7 +202,7 @@ class Cell:
     text
         In how many seeds the finding is shown with it: ``0–2``.
     kind
-        ``good``, ``warn``, ``bad``, ``lacking`` or empty.
+        ``good``, ``warn``, ``bad`` or empty.
     """
 
     text: str
@@ -213,14 +215,7 @@ def matrix(
     """Return the elements, and of each finding what it shows with each of them."""
     found = [each for one in attributions for each in one.findings if each.screened]
     elements = list(
-        dict.fromkeys(
-            name
-            for each in found
-            for name in (
-                *(effect.trial.setup[0].element for effect in each.screened),
-                *(element.id for element in each.untried),
-            )
-        )
+        dict.fromkeys(effect.trial.setup[0].element for each in found for effect in each.screened)
     )
     rows = []
     for each in found:
@@ -233,8 +228,7 @@ def cell(each: FindingAttribution, element: str) -> Cell:
     """Return what an element does to a finding."""
     trials = [e.trial for e in each.screened if e.trial.setup[0].element == element]
     if not trials:
-        lacking = any(untried.id == element for untried in each.untried)
-        return Cell("?" if lacking else "", "lacking" if lacking else "")
+        return Cell("", "")
     held = [trial.held for trial in trials]
     text = f"{min(held)}" if min(held) == max(held) else f"{min(held)}–{max(held)}"
     return Cell(text, kind(trials))
@@ -244,7 +238,7 @@ def kind(trials: Sequence[Trial]) -> str:
     """Return the colour of a cell: by the best of an element's levels."""
     if any(trial.is_certain for trial in trials):
         return "good"
-    is_by_chance = any(trial.averages or trial.outcome == "undecided by chance" for trial in trials)
+    is_by_chance = any(trial.averages or trial.outcome is Outcome.BY_CHANCE for trial in trials)
     return "warn" if is_by_chance else "bad"
 
 

@@ -310,8 +310,8 @@ def less_fair_than_fair(evidence: Evidence) -> Ended:
 AGAINST_BBR = (
     Prediction(
         "A6.aggregation",
-        "BBR's estimate of ACK aggregation (Linux 5.1) turns the result round: BBR has 63 to 65 % "
-        "at 16 BDP.",
+        "BBR's estimate of ACK aggregation (Linux 5.1) reverses the result: BBR has 63 to 65 % at "
+        "16 BDP.",
         (AGGREGATION,), (AT_16,),
         lambda evidence: predicted(
             evidence.mean(AGGREGATION, AT_16, bbr_share_pct), 63, 65,
