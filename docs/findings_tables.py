@@ -88,8 +88,9 @@ def outcomes(page: str, head: str) -> dict[str, str]:
 def answers(page: str, found: dict[str, Any]) -> str:
     """Return the table of what findings depend on."""
     earlier, kernel = outcomes(page, BY_EARLIER_RULE), outcomes(page, KERNEL_EARLIER)
-    kernel = {name: f"{outcome} (earlier rule)" for name, outcome in kernel.items()}
-    kernel |= outcomes(page, KERNEL_NOW)
+    now = outcomes(page, KERNEL_NOW)
+    kernel = {name: f"{outcome} (earlier rule, one run)" for name, outcome in kernel.items()}
+    kernel |= {name: f"{outcome} (one run)" for name, outcome in now.items()}
     table = markdown_table(
         [
             "", "in short", "earlier rule", "rule now, simulator", "kernel", "under the preset",
@@ -97,7 +98,7 @@ def answers(page: str, found: dict[str, Any]) -> str:
         ],
         [
             [name, PLAIN_WORDS[name], earlier[name], each["plain"], kernel.get(name, "–"),
-             each["preset"], depends_on(each, kernel.get(name, "–"))]
+             each["preset"], depends_on(each, now.get(name, "–"))]
             for name, each in found.items()
         ],
     )  # fmt: skip
@@ -105,10 +106,10 @@ def answers(page: str, found: dict[str, Any]) -> str:
 
 
 def depends_on(answer: dict[str, Any], kernel: str) -> str:
-    """Return an answer's sentence; first that both engines show the finding, by the same rule."""
+    """Return an answer's sentence, and that the kernel's run shows the finding by the same rule."""
     is_shown_by_both = answer["plain"].startswith("shown") and kernel == "shown"
     sentence: str = answer["sentence"]
-    return f"Shown by both engines. {sentence}" if is_shown_by_both else sentence
+    return f"{sentence} Shown on the kernel too, in one run." if is_shown_by_both else sentence
 
 
 def builds(found: dict[str, Any]) -> str:

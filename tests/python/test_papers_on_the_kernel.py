@@ -1,8 +1,8 @@
 """What ogino2021's rules say of runs on the kernel: tests/data/ogino2021-kernel-*.jsonl.
 
-Copa against CUBIC and against BBR, n = 1 and 4: one run at each buffer, one at a time on a quiet
-machine of two cores (Linux 6.18, `Paper.scenario` of each point with seed 1, measured by
-`Paper.measure`).
+Copa against CUBIC and against BBR, n = 1 and 4: one run at each buffer, one at a time on two
+cores (Linux 6.18, `Paper.scenario` of each point with seed 1, measured by `Paper.measure`). Other
+programs ran during those of four BBR flows.
 """
 
 import json

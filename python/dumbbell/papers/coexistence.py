@@ -308,7 +308,8 @@ PAPER = Paper(
     ),
     departures=(
         "The experiment ran on Linux 4.12.4 senders and FreeBSD receivers; here both ends are the "
-        "simulated Linux TCP, or this machine's.",
+        "simulated Linux TCP, or this machine's. `--apparatus freebsd-dummynet-2017` adds what is "
+        "known of the hosts and the router.",
         "BBR runs as Linux 4.12 had it: `extra_acked_gain=0` and `min_rtt_tie_renews=1`, as in "
         "ogino2021.",
     ),
