@@ -59,7 +59,8 @@ def test_predictions_are_of_points_and_findings_that_papers_have():
             assert set(each.points) <= points
             assert each.finding in findings
             for treatment in (one for setup in each.setups for one in setup):
-                assert ELEMENTS[treatment.element].level(treatment.level)
+                levels = ELEMENTS[treatment.element].levels
+                assert treatment.level in {level.name for level in levels}
     ids = [each.id for predictions in PREDICTIONS.values() for each in predictions]
     assert len(ids) == len(set(ids))
 

@@ -305,7 +305,7 @@ def test_the_page_shows_figure_and_answer_before_the_findings_fold(reproduced):
 
 def test_attribution_says_what_findings_hang_on(cli, tmp_path, monkeypatch):
     paper = PAPERS["coexistence"]
-    short = replace(paper, scenario=lambda p, seed: paper.scenario(p, seed).replace(time="1s"))
+    short = replace(paper, scenario=lambda p, seed: paper.scenario(p, seed).replace(time="2s"))
     monkeypatch.setitem(PAPERS, "coexistence", short)
     outcome = cli("reproduce", "coexistence", "--attribute", "--out", str(tmp_path))
     assert outcome.code == 0, outcome.err
