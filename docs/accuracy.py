@@ -30,9 +30,11 @@ DATA = Path(__file__).with_name("data")
 FILES = "pairs-*.json"
 #: Simulated runs of a case: each of another phase (`rtt_dither`).
 SEEDS = 10
-Cases = list[tuple[Measurement, list[Comparison]]]
 #: Shares further apart, in parts of 1, are listed with their intervals.
 FAR = 0.03
+
+#: What was measured on the kernel, and its comparison with simulated runs.
+Cases = list[tuple[Measurement, list[Comparison]]]
 
 
 def measurements() -> list[Measurement]:

@@ -137,7 +137,7 @@ class Observation:
         assert self.flow_table is not None  # noqa: S101 - callers have asked
         if name not in self._columns:
             values: npt.NDArray[Any] = self.flow_table[name].to_numpy()
-            values.setflags(write=False)  # it is everybody's
+            values.setflags(write=False)  # all metrics share it
             self._columns[name] = values
         return self._columns[name]
 

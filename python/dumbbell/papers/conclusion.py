@@ -271,7 +271,7 @@ def not_shown(each: FindingAttribution) -> str:
         return "Not shown, and no apparatus could be why: it is about a model or a list of devices."
     tried = dict.fromkeys(effect.trial.setup[0].element for effect in each.screened)
     if not tried:
-        return "Not shown, and there is no candidate to add."
+        return "Not shown, and no candidate is known."
     if each.nearly:
         return (
             "Not shown, and with no candidate in nine of ten seeds; but more often with "

@@ -64,9 +64,9 @@ PAPER = Paper(
         [("bbr", spread) for spread in ESTIMATED_SPREADS],
     ),
     quick_note=(
-    "Quick: 1, 16 and 128 flows of each alone; CUBIC's loss intervals at 40 ms and two buffers; "
-    "against CUBIC the mixes 1:1 and 4:4 at 1, 4 and 16 BDP. A clause about runs that are missing "
-    "is not decided, unless one that is there violates it."
+        "Quick: 1, 16 and 128 flows of each alone; CUBIC's loss intervals at 40 ms and two "
+        "buffers; against CUBIC the mixes 1:1 and 4:4 at 1, 4 and 16 BDP. A clause about runs that "
+        "are missing is not decided, unless one that is there violates it."
     ),
     run_name=run_name,
     scenario=scenario,

@@ -1,9 +1,11 @@
 """Saito, Okada, Ogino, Utsumi 2022: 16 to 128 Copa flows at one 1 Gbit/s bottleneck.
 
-The rules follow the words of the paper (in Japanese), clause by clause, with no number of our own.
-The paper does not say when its flows start: eight hosts' iPerf processes started by one script take
-an estimated 0.1 to 0.4 s. A repetition is one seed at every flow count, at either end of that
-estimate; both decide. What the rule shows with other start times is reported and does not decide.
+The rules follow the words of the paper (in Japanese), clause by clause. The numbers go with the
+words: close to 1 Gbit/s is 950 Mbit/s or more (B1), an increased RTT is 1.5 times that of 16 flows
+(B2), and "goes on" is more than half of the second half (B3). The paper does not say when its flows
+start: eight hosts' iPerf processes started by one script take an estimated 0.1 to 0.4 s. A
+repetition is one seed at every flow count, at either end of that estimate; both decide. What the
+rule shows with other start times is reported and does not decide.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ PAPER = Paper(
         "by one script, take an estimated 0.1 to 0.4 s; the findings are decided with both, and "
         "reported for 0, 1 and 5 s too.",
         "The paper describes Copa with a mode window of 5 RTT; CCP's Copa, which ran, has 10. Here "
-        "runs CCP's, without its reaction delay between kernel and user space.",
+        "runs CCP's, without its reaction delay between kernel and user space, which "
+        "`--apparatus mininet-2021` adds.",
         "The runs that switch a cause off last 60 s. `RTT_min known` gives every flow the path's "
         "40 ms; `1/δ does not grow` keeps δ at 0.5 in competitive mode too.",
     ),
