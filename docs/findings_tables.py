@@ -51,7 +51,10 @@ def kept(attributions: list[dict[str, Any]]) -> dict[str, Any]:
                 "engine_version": one["engine_version"],
                 "engine_build": one["engine_build"][:16],
                 "seeds": len(one["seeds"]),
-                "tried": counts(*each["screened"], *each["together"], name="setup"),
+                "tried": counts(*each["screened"], name="setup"),
+                "again": counts(
+                    *filter(None, [each["plain_again"]]), *each["repeated"], name="setup"
+                ),
                 "without": counts(*each["without"], name="name"),
                 "predictions": [
                     {

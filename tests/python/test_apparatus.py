@@ -100,6 +100,25 @@ def starts(scenario: Scenario) -> list[tuple[int, str, str]]:
     return [(g.flows, str(g.start), str(g.jitter)) for g in scenario.groups]
 
 
+def test_late_timers_leave_the_rest_of_tcp():
+    """They can be added to any release of Linux, whose other rules stay."""
+    late = Treatment("timer_lateness", "50us")
+    for setup, tcp in (
+        ((late,), "6.18:pacing=timer"),
+        ((late, Treatment("tcp_4_15", "whole")), "4.15"),
+        ((late, Treatment("tcp_4_12", "whole")), "4.12:pacing=timer"),
+    ):
+        groups = apply(setup, ANY).groups
+        assert {(str(g.tcp), str(g.timer_lateness)) for g in groups} == {(tcp, "50us")}
+
+
+def test_either_kind_may_start_first():
+    setup = (Treatment("order", "BBR first, in turn 50ms apart"),)
+    assert [(group.cc.name, str(group.start)) for group in apply(setup, ANY).groups] == [
+        ("copa", "50ms"), ("bbr", "0s"),
+    ]  # fmt: skip
+
+
 def test_processes_start_in_turn():
     many = saito.scenario(saito.Point(64, "100ms"), 1)
     assert starts(in_turn(many, "50ms"))[:3] == [

@@ -28,6 +28,7 @@ from dumbbell.papers.predictions import PREDICTIONS
 from dumbbell.papers.presets import Preset
 from dumbbell.papers.question import Quantity, Question
 from dumbbell.papers.questions import QUESTIONS
+from dumbbell.papers.trial import Trial, compare, significant
 from dumbbell.papers.trials import Trials
 from dumbbell.report.attribution_page import render_attribution
 from dumbbell.scenario import Group, Scenario
@@ -123,14 +124,14 @@ def attributed(monkeypatch) -> Callable[..., tuple[FindingAttribution, MadeUp]]:
 
 def test_an_element_that_shows_it_is_named(attributed):
     found, _ = attributed(
-        lambda marks, seed: 2.0 if "a=1" in marks and seed > 1 else 0.1 * seed / 10,
+        lambda marks, seed: 2.0 if "a=1" in marks and seed % 1000 > 1 else 0.0001 * seed,
         element("a", "1", "2"), element("b", "on"),
     )  # fmt: skip
     assert found.conclusion is Conclusion.APPARATUS
     assert [trial.setup for trial in found.deciding] == [(Treatment("a", "1"),)]
     assert found.sentence == (
-        "Depends on the apparatus: shown with a: 1 (9 of 10); in 0 of 10 repetitions of the plain "
-        "set-up."
+        "Depends on the apparatus: shown with a: 1 (9 of 10 fresh seeds); in 0 of 10 repetitions "
+        "of the plain set-up and in 0 of 10 more."
     )
     effects = {effect.name: effect for effect in found.screened}
     assert set(effects) == {"a: 1", "a: 2", "b: on"}
@@ -144,12 +145,13 @@ def test_an_element_that_shows_it_is_named(attributed):
 
 def test_eight_of_ten_seeds_are_not_enough(attributed):
     found, _ = attributed(
-        lambda marks, seed: 2.0 if "a=1" in marks and seed > 2 else 0.0, element("a", "1")
+        lambda marks, seed: 2.0 if "a=1" in marks and seed % 1000 > 2 else 0.0, element("a", "1")
     )
     assert found.conclusion is Conclusion.CHANCE
     assert found.sentence == (
-        "Chance decides with the apparatus: shown in 0 of 10 repetitions of the plain set-up. No "
-        "set-up shows it in nine of ten; most often it is shown with a: 1 (8 of 10)."
+        "Chance decides with the apparatus: shown in 0 of 10 repetitions of the plain set-up and "
+        "in 0 of 10 more. No set-up shows it in nine of ten; most often it is shown with a: 1 (8 "
+        "of 10 fresh seeds)."
     )
 
 
@@ -163,18 +165,18 @@ def test_what_no_candidate_shows_is_refuted(attributed):
 
 def test_chance_is_told_with_its_frequency_and_what_makes_it_certain(attributed):
     found, _ = attributed(
-        lambda marks, seed: 2.0 if seed > 6 or "a=1" in marks else 0.0, element("a", "1")
+        lambda marks, seed: 2.0 if seed % 1000 > 6 or "a=1" in marks else 0.0, element("a", "1")
     )
     assert found.conclusion is Conclusion.CHANCE
     assert found.sentence == (
         "Chance decides: shown in 4 of 10 repetitions of the plain set-up. Shown in nine of ten "
-        "with a: 1 (10 of 10)."
+        "with a: 1 (10 of 10 fresh seeds)."
     )
 
 
 def test_two_elements_that_show_it_together_are_found_by_the_factorial(attributed):
     def world(marks: set[str], seed: int) -> float:
-        value = 0.01 * seed
+        value = 0.01 * (seed % 1000)
         value += 0.6 if "a=1" in marks else 0
         return value + (0.5 if "b=1" in marks else 0)
 
@@ -190,7 +192,7 @@ def test_two_elements_that_show_it_together_are_found_by_the_factorial(attribute
 
 def test_two_elements_of_a_family_are_not_added_together(attributed):
     def world(marks: set[str], seed: int) -> float:
-        return 0.01 * seed + 0.6 * ("a=1" in marks) + 0.5 * ("b=1" in marks)
+        return 0.01 * (seed % 1000) + 0.6 * ("a=1" in marks) + 0.5 * ("b=1" in marks)
 
     one, two = (replace(element(name, "1"), family="starts") for name in "ab")
     found, _ = attributed(world, one, two)
@@ -228,7 +230,7 @@ def test_a_level_that_no_apparatus_had_decides_nothing(attributed):
         lambda marks, _seed: 2.0 if "a=1" in marks else 0.0, compared, element("b", "1")
     )
     assert [effect.trial.held for effect in found.screened] == [10, 0]
-    assert (found.deciding, found.nearly) == ((), ())
+    assert (found.deciding, found.nearly, found.repeated) == ((), (), ())
     assert found.conclusion is Conclusion.REFUTED
 
 
@@ -252,9 +254,9 @@ def test_a_list_of_set_ups_has_the_preset_by_its_name(attributed):
     )  # fmt: skip
     assert found.conclusion is Conclusion.CHANCE
     assert found.sentence == (
-        "Chance decides with the apparatus: shown in 0 of 10 repetitions of the plain set-up, with "
+        "Chance decides with the apparatus: shown in 0 of 10 repetitions of the plain set-up; with "
         "`p` in 8 of 10. No set-up shows it in nine of ten; most often it is shown with `p` (8 of "
-        "10)."
+        "10 seeds)."
     )
 
 
@@ -267,7 +269,7 @@ def test_a_finding_that_asks_nothing_of_runs_has_no_apparatus(attributed):
 def test_a_seed_counts_once_in_a_factorial_however_many_combinations_it_ran(attributed):
     """Five seeds that differ in nothing but luck: the share's interval is of five values."""
     found, _ = attributed(
-        lambda marks, seed: 0.01 * seed + 0.6 * ("a=1" in marks) + 0.5 * ("b=1" in marks),
+        lambda marks, seed: 0.01 * (seed % 1000) + 0.6 * ("a=1" in marks) + 0.5 * ("b=1" in marks),
         element("a", "1"), element("b", "1"),
     )  # fmt: skip
     assert found.factorial is not None
@@ -302,7 +304,7 @@ def test_an_element_without_effect_on_the_scenario_is_not_tried(attributed):
 
 def test_the_page_has_a_chart_for_each_change(attributed):
     found, _ = attributed(
-        lambda marks, seed: 0.7 * ("a=1" in marks) + 0.6 * ("b=1" in marks) + 0.01 * seed,
+        lambda marks, seed: 0.7 * ("a=1" in marks) + 0.6 * ("b=1" in marks) + 0.01 * (seed % 1000),
         element("a", "1"), element("b", "1"),
     )  # fmt: skip
     paper: Any = PAPERS["ogino2021"]
@@ -326,7 +328,7 @@ def test_questions_are_of_points_that_papers_have():
 
 def test_the_attribution_is_json(attributed):
     found, _ = attributed(
-        lambda marks, seed: 2.0 if "a=1" in marks else 0.01 * seed, element("a", "1")
+        lambda marks, seed: 2.0 if "a=1" in marks else 0.01 * (seed % 1000), element("a", "1")
     )
     document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert document["conclusion"] == "depends on the apparatus"
@@ -348,10 +350,10 @@ def test_a_shown_finding_without_a_preset_is_tried_with_each_element(attributed)
     assert found.conclusion is Conclusion.SIMULATED
     assert found.sentence == (
         "Shown in 10 of 10 repetitions of the plain set-up. Of 2 elements, lost with a: 1 (0 of "
-        "10)."
+        "10 fresh seeds)."
     )
-    kept, _ = attributed(lambda _marks, _seed: 2.0, element("a", "1"))
-    assert kept.sentence.endswith("Shown with each of 1 elements too.")
+    kept, _ = attributed(lambda _marks, _seed: 2.0, element("a", "1"), element("b", "1"))
+    assert kept.sentence.endswith("None of 2 elements loses it.")
 
 
 def test_chance_that_no_apparatus_has_a_part_in_is_chance():
@@ -377,7 +379,59 @@ def test_elements_are_tried_at_fewer_points_if_the_question_says_so(attributed):
         lambda marks, _seed: 2.0 if "a=1" in marks else 0.0, element("a", "1"), question=question
     )
     assert found.conclusion is Conclusion.APPARATUS
-    assert {point for setup, point, _ in trials.ran if setup} == {1.0}
+    points = {(point, seed > 1000) for setup, point, seed in trials.ran if setup}
+    # What shows it is repeated at all points before it is named.
+    assert points == {(1.0, False), (1.0, True), (2.0, True)}
+
+
+def test_elements_are_compared_with_the_plain_set_up_at_the_same_points(attributed):
+    """The second point alone loses the finding: without it chance does not decide."""
+
+    def world(_marks: set[str], _seed: int) -> float:
+        return 2.0
+
+    question = replace(
+        QUESTION, fewer=(1.0,), rule=lambda seen: [Check("one", "{}", (0,), len(seen) == 1)]
+    )
+    found, _ = attributed(world, element("a", "1"), question=question)
+    assert found.plain is not None
+    assert found.base is not None
+    assert (found.plain.held, found.base.held) == (0, 10)
+    assert found.screened[0].share.mean == 0
+
+
+def test_what_only_the_first_seeds_show_decides_nothing(attributed):
+    """The best of many levels is good by luck in part: fresh seeds have none of that."""
+    found, _ = attributed(
+        lambda marks, seed: 2.0 if "a=1" in marks and seed < 1000 else 0.0, element("a", "1")
+    )
+    assert found.screened[0].trial.held == 10
+    assert [(trial.setup[0].level, trial.held) for trial in found.repeated] == [("1", 0)]
+    assert found.conclusion is Conclusion.REFUTED
+
+
+def test_plain_seeds_that_are_few_by_luck_are_chance(attributed):
+    """1 of 10 is not shown; with 4 of 10 fresh seeds it is chance."""
+    found, _ = attributed(
+        lambda _marks, seed: 2.0 if seed == 1 or seed > 1006 else 0.0, element("a", "1")
+    )
+    assert found.outcome is Outcome.NOT_SHOWN
+    assert found.conclusion is Conclusion.CHANCE
+    assert found.sentence == (
+        "Chance decides: shown in 1 of 10 repetitions of the plain set-up and in 4 of 10 more."
+    )
+
+
+def test_controls_and_parts_make_no_other_test_weaker():
+    """Nine seeds of ten have p = 1/256: significant among twelve levels, not among thirteen."""
+    trial = Trial((), tuple(SEEDS), (False,) * 10, None, ())
+    changed = replace(trial, results=(*(True,) * 9, False))
+    for more, found in ((11, 1), (12, 0)):
+        effects = [compare("", trial, replace(changed, setup=(Treatment("noise", "20us"),)))]
+        effects += more * [compare("", trial, replace(trial, setup=(Treatment("noise", "20us"),)))]
+        effects += 20 * [compare("", trial, replace(trial, setup=(Treatment("rwnd", "4MiB"),)))]
+        effects += [compare("", trial, replace(trial, setup=(Treatment("tcp_4_15", "timeout"),)))]
+        assert len(significant(effects)) == found
 
 
 def test_the_terminal_has_a_colour_for_each_conclusion():

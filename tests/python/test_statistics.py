@@ -16,6 +16,7 @@ from dumbbell.statistics import (
     mean_interval,
     newcombe,
     paired_difference,
+    paired_newcombe,
     unpaired_difference,
     wilson,
 )
@@ -197,6 +198,25 @@ def test_a_difference_of_shares_has_newcombe_s_interval():
         assert interval.mean == pytest.approx(a / m - b / n)
         assert [interval.low, interval.high] == pytest.approx([low, high], abs=5e-5)
     assert wilson(0, 0).method == "too few"
+
+
+def test_a_difference_of_shares_over_pairs_has_newcombe_s_interval():
+    """Of pairs, how many have both, the first alone, the second alone, and neither."""
+    for both, first, second, neither, low, high in (
+        # Newcombe 1998, based on paired data, table II, method 10.
+        (20, 12, 2, 16, -0.3292, -0.0562),
+        # Fagerland, Lydersen, Laake 2014, recommended tests for paired proportions, Bentur's data.
+        (1, 1, 7, 12, 0.026, 0.507),
+    ):
+        a = [True] * (both + first) + [False] * (second + neither)
+        b = [True] * both + [False] * first + [True] * second + [False] * neither
+        interval = paired_newcombe(a, b)
+        assert interval.mean == pytest.approx((second - first) / len(a))
+        assert [interval.low, interval.high] == pytest.approx([low, high], abs=5e-4)
+    # Without any variance on a side pairs have nothing in common.
+    a, b = [False] * 10, [True] * 9 + [False]
+    apart, paired = newcombe(a, b), paired_newcombe(a, b)
+    assert (paired.low, paired.high) == (apart.low, apart.high)
 
 
 @pytest.mark.parametrize("factors", range(1, MOST_FACTORS + 1))

@@ -120,7 +120,7 @@ PRESETS: Mapping[str, Mapping[str, Preset]] = {
             "the agent and its datapath as they ran on Linux 4.15",
             "ccp_copa (2020-10-20), ccp-kernel, Linux 4.15",
             {
-                "agent_delay_us": 25,
+                "agent_delay_us": 30,
                 "rto_keeps_cwnd": 1,
                 "rto_reports": 2,
                 "undo_doubles_ssthresh": 1,

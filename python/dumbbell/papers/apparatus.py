@@ -16,6 +16,7 @@ from dumbbell.papers.changes import (
     flows,
     impaired,
     late,
+    late_timers,
     memory,
     noise,
     parameters,
@@ -26,7 +27,7 @@ from dumbbell.papers.element import Element, Level, Setup, Treatment
 from dumbbell.papers.hosts import BBR_4_12, BBR_4_12_UNPACED, BBR_4_15, COPA_CCP_KERNEL, OVER_PACING
 from dumbbell.scenario import Scenario
 
-__all__ = ["ELEMENTS", "Treatment", "apply", "elements_for", "is_control"]
+__all__ = ["ELEMENTS", "Treatment", "apply", "elements_for", "is_control", "is_part"]
 
 #: Tried only where an element's first level changes something.
 part = partial(Level, is_part=True)
@@ -59,10 +60,14 @@ ALL = (
     Element(
         "ooo_limit",
         "A receiver that keeps at most so many segments above a hole and drops the others without "
-        "a SACK: 48 in FreeBSD 8.1 and before, 100 from August 2018.",
+        "a SACK: 48 in old releases of FreeBSD, of 2010 or before; 100 from August 2018, after the "
+        "paper, to compare with.",
         "FreeBSD tcp_reass.c; advisory SA-18:08",
         ("D3",),
-        tuple(Level(limit, flows(ooo_limit=f"{limit}pkt")) for limit in ("48", "100")),
+        (
+            Level("48", flows(ooo_limit="48pkt")),
+            Level("100", flows(ooo_limit="100pkt"), is_control=True),
+        ),
     ),
     Element(
         "single_segments",
@@ -105,6 +110,7 @@ ALL = (
         (
             Level("Copa first by 0.1s", late("bbr", "100ms")),
             Level("BBR first by 0.1s", late("copa", "100ms")),
+            Level("BBR first, in turn 50ms apart", turns("50ms", rival_first=True)),
             Level("Copa first by 1s", late("bbr", "1s"), is_control=True),
             Level("BBR first by 1s", late("copa", "1s"), is_control=True),
         ),
@@ -221,12 +227,11 @@ ALL = (
         ("A6", "A7"),
         (
             *(
-                Level(us, flows(tcp="6.18:pacing=timer", timer_lateness=us))
+                Level(us, late_timers(us))
                 for us in ("50us", "20us", "100us")
             ),
-            Level("0us", flows(tcp="6.18:pacing=timer"), is_control=True),
+            Level("0us", late_timers("0us"), is_control=True),
         ),
-        "tcp",
     ),
     Element(
         "bbr_over_pacing",
@@ -259,7 +264,7 @@ ALL = (
     ),
     Element(
         "copa_agent",
-        "CCP's agent and module on Linux 4.15: an answer takes 25 µs, and at a timeout the old "
+        "CCP's agent and module on Linux 4.15: an answer takes 30 µs, and at a timeout the old "
         "cwnd is written back and reported twice.",
         "ccp-kernel, ccp_copa; docs/copa.md",
         ("A4", "A6", "A7"),
@@ -302,4 +307,14 @@ def apply(setup: Setup, scenario: Scenario) -> Scenario:
 
 def is_control(setup: Setup) -> bool:
     """Whether the paper's apparatus cannot have had some of it."""
-    return any(ELEMENTS[each.element].level(each.level).is_control for each in setup)
+    return any(level_of(each).is_control for each in setup)
+
+
+def is_part(setup: Setup) -> bool:
+    """Whether some of it is a part of an element."""
+    return any(level_of(each).is_part for each in setup)
+
+
+def level_of(treatment: Treatment) -> Level:
+    """Return an element's level."""
+    return ELEMENTS[treatment.element].level(treatment.level)

@@ -9,10 +9,11 @@ from typing import Any
 from dumbbell.papers.element import Change
 from dumbbell.papers.starts import in_turn, later
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.tcp import TcpChoice
 
 __all__ = [
-    "bbr_paced", "delayed_count", "dummynet", "flows", "impaired", "late", "memory", "noise",
-    "parameters", "phase", "turns",
+    "bbr_paced", "delayed_count", "dummynet", "flows", "impaired", "late", "late_timers", "memory",
+    "noise", "parameters", "phase", "turns",
 ]  # fmt: skip
 
 
@@ -109,9 +110,29 @@ def phase(scenario: Scenario) -> Scenario:
     return flows(rtt_dither=f"{packet_ns}ns")(scenario)
 
 
-def turns(apart: str, *, iperf3: bool = False) -> Change:
+def late_timers(lateness: str) -> Change:
+    """Let TCP pace by its own timers, whatever else of it there is, and let these fire late."""
+
+    def change(scenario: Scenario) -> Scenario:
+        groups = [
+            dataclasses.replace(group, tcp=paced_by_timer(group.tcp), timer_lateness=lateness)
+            for group in scenario.groups
+        ]
+        return scenario.replace(groups=groups)
+
+    return change
+
+
+def paced_by_timer(tcp: TcpChoice) -> TcpChoice:
+    """Return a TCP that paces by its own timer; nothing else of it changes."""
+    if tcp.to_engine()["pacing"] == "timer":
+        return tcp
+    return TcpChoice(tcp.name, {**tcp.params, "pacing": "timer"})
+
+
+def turns(apart: str, *, iperf3: bool = False, rival_first: bool = False) -> Change:
     """Start processes in turn."""
-    return partial(in_turn, apart=apart, iperf3=iperf3)
+    return partial(in_turn, apart=apart, iperf3=iperf3, rival_first=rival_first)
 
 
 def late(cc: str, by: str) -> Change:

@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from dumbbell.papers.apparatus import is_control
 from dumbbell.papers.element import name_of
 from dumbbell.papers.factorial_trial import Factorial
-from dumbbell.papers.finding import Finding, Outcome
+from dumbbell.papers.finding import Finding, Outcome, outcome_of
 from dumbbell.papers.question import Question
-from dumbbell.papers.trial import Effect, Trial, significant
-from dumbbell.statistics import newcombe
+from dumbbell.papers.trial import Effect, Trial
+from dumbbell.statistics import paired_newcombe
 
 __all__ = ["Conclusion", "FindingAttribution"]
-
-#: Set-ups in a sentence.
-MOST_NAMED = 3
 
 
 class Conclusion(StrEnum):
@@ -45,6 +41,8 @@ class FindingAttribution:
         What it asks of runs; None if no apparatus has a part in it.
     plain
         Its rule in the plain set-up.
+    base
+        The same at the points at which single elements are tried: what they are compared with.
     preset
         Under the paper's preset; None if nothing of the preset changes its runs.
     screened
@@ -53,8 +51,10 @@ class FindingAttribution:
         Each element of the preset removed from it.
     factorial
         Those that matter together; None if fewer than two do.
-    together
-        Combinations that show it where no single element does.
+    plain_again
+        Its rule in the plain set-up with fresh seeds; None if that decides nothing.
+    repeated
+        With fresh seeds, the set-ups that had shown it, or lost it, with the others.
     on_kernel
         What the kernel's runs show; None if none ran.
     preset_name
@@ -64,11 +64,13 @@ class FindingAttribution:
     finding: Finding
     question: Question[Any, Any] | None = None
     plain: Trial | None = None
+    base: Trial | None = None
     preset: Trial | None = None
     screened: tuple[Effect, ...] = ()
     without: tuple[Effect, ...] = ()
     factorial: Factorial | None = None
-    together: tuple[Trial, ...] = ()
+    plain_again: Trial | None = None
+    repeated: tuple[Trial, ...] = ()
     on_kernel: Outcome | None = None
     preset_name: str = ""
 
@@ -79,57 +81,65 @@ class FindingAttribution:
 
     @property
     def deciding(self) -> tuple[Trial, ...]:
-        """The set-ups that show it in at least nine of ten seeds, single elements before others.
+        """The set-ups that show it in nine of ten fresh seeds, single elements before others.
 
-        Empty for a finding that the plain set-up shows.
+        The preset is not chosen by its outcome and needs no fresh seeds. Empty for a finding that
+        the plain set-up shows.
         """
         if self.outcome is Outcome.SHOWN:
             return ()
-        single = [effect.trial for effect in self.screened]
-        more = [*self.together, *([] if self.preset is None else [self.preset])]
-        shown = [trial for trial in single if decides(trial)]
-        return tuple(shown or [trial for trial in more if decides(trial)])
+        shown = [trial for trial in self.repeated if trial.outcome is Outcome.SHOWN]
+        single = [trial for trial in shown if len(trial.setup) == 1]
+        if not shown and self.preset is not None and self.preset.outcome is Outcome.SHOWN:
+            return (self.preset,)
+        return tuple(single or shown)
 
     @property
     def nearly(self) -> tuple[Trial, ...]:
-        """The set-ups that show it by chance, or in averages and in too few seeds."""
+        """The set-ups that show it in more seeds than the plain set-up, but not in nine of ten."""
         if self.outcome is Outcome.SHOWN:
             return ()
-        trials = [*(effect.trial for effect in self.screened), *self.together]
-        trials += [] if self.preset is None else [self.preset]
-        most = max([0, *([] if self.plain is None else [self.plain.held])])
+        trials = [*self.repeated, *([] if self.preset is None else [self.preset])]
+        plain = sum(self.plain_results) / max(1, len(self.plain_results))
         return tuple(
             trial
             for trial in trials
-            if not trial.is_certain
-            and not is_control(trial.setup)
-            and (trial.averages or (trial.held > most and trial.outcome is Outcome.BY_CHANCE))
+            if trial.outcome is Outcome.BY_CHANCE and trial.share.mean > plain
         )
+
+    @property
+    def plain_results(self) -> tuple[bool, ...]:
+        """Of each plain repetition, fresh seeds included, whether it shows the finding."""
+        trials = (self.plain, self.plain_again)
+        return tuple(result for trial in trials if trial is not None for result in trial.results)
 
     @property
     def losing(self) -> tuple[Trial, ...]:
-        """The set-ups that lose a finding which the plain set-up shows."""
+        """The set-ups that lose, in fresh seeds too, a finding which the plain set-up shows."""
         if self.outcome is not Outcome.SHOWN:
             return ()
-        trials = [effect.trial for effect in self.screened]
-        return tuple(
-            trial
-            for trial in trials
-            if trial.outcome is not Outcome.SHOWN and not is_control(trial.setup)
-        )
+        return tuple(trial for trial in self.repeated if trial.outcome is not Outcome.SHOWN)
 
     @property
     def is_by_chance_with(self) -> bool:
-        """Whether chance decides with some element, or all of the preset, and not without."""
-        mattering = significant(self.screened)
-        with_one = any(
-            effect.trial.outcome is Outcome.BY_CHANCE and not is_control(effect.trial.setup)
-            for effect in mattering
+        """Whether chance decides with some set-up that makes more seeds show it, and not without.
+
+        That more seeds show it is decided over pairs of the same seed.
+        """
+        pairs = [(self.plain_again, trial) for trial in self.repeated]
+        pairs += [] if self.preset is None else [(self.plain, self.preset)]
+        return any(
+            plain is not None
+            and trial.outcome is Outcome.BY_CHANCE
+            and paired_newcombe(plain.results, trial.results).low > 0
+            for plain, trial in pairs
         )
-        if with_one or self.plain is None or self.preset is None:
-            return with_one
-        more = newcombe(self.plain.results, self.preset.results).low > 0
-        return more and self.preset.outcome is Outcome.BY_CHANCE
+
+    @property
+    def is_plain_by_chance(self) -> bool:
+        """Whether the plain repetitions, fresh seeds included, show it by chance."""
+        is_by_chance = outcome_of(self.plain_results) is Outcome.BY_CHANCE
+        return self.outcome is Outcome.BY_CHANCE or (self.plain_again is not None and is_by_chance)
 
     @property
     def conclusion(self) -> Conclusion:
@@ -139,7 +149,7 @@ class FindingAttribution:
                 return Conclusion.LOST
             both = self.on_kernel is Outcome.SHOWN
             return Conclusion.BOTH if both else Conclusion.SIMULATED
-        if self.outcome is Outcome.BY_CHANCE:
+        if self.is_plain_by_chance:
             return Conclusion.CHANCE
         if self.question is None:
             return Conclusion.NO_PART
@@ -167,42 +177,36 @@ class FindingAttribution:
             "kernel": None if self.on_kernel is None else str(self.on_kernel),
             "quantities": [{"name": q.name, "unit": q.unit} for q in quantities],
             "plain": None if self.plain is None else self.plain.to_dict(),
+            "base": None if self.base is None else self.base.to_dict(),
             "preset": None if self.preset is None else self.preset.to_dict(),
             "screened": [effect.to_dict() for effect in self.screened],
             "without": [effect.to_dict() for effect in self.without],
             "factorial": None if self.factorial is None else self.factorial.to_dict(),
-            "together": [trial.to_dict() for trial in self.together],
+            "plain_again": None if self.plain_again is None else self.plain_again.to_dict(),
+            "repeated": [trial.to_dict() for trial in self.repeated],
         }
-
-
-def decides(trial: Trial) -> bool:
-    """Whether a set-up that the paper may have had shows a finding in nine of ten seeds."""
-    return trial.is_certain and not is_control(trial.setup)
 
 
 def describe(each: FindingAttribution) -> str:
     """Return what a finding depends on in a sentence."""
     count = f"{each.finding.count} repetitions of " if each.finding.count else ""
-    plain = f"in {count}the plain set-up"
+    plain = f"in {count}the plain set-up{again(each)}"
     match each.conclusion:
         case Conclusion.BOTH:
             return f"Shown {plain}, and on the kernel."
         case Conclusion.SIMULATED | Conclusion.LOST:
-            return f"Shown {plain}{under_preset(each)}.{what_loses_it(each)}"
+            return f"Shown {plain}{in_base(each)}{under_preset(each)}.{what_loses_it(each)}"
         case Conclusion.APPARATUS:
-            caveat = "" if each.question is None else each.question.caveat
             return (
                 f"Depends on the apparatus: shown with {listed(each, each.deciding)}; "
-                f"{plain if count else f'not {plain}'}.{caveat and f' {caveat}'}"
+                f"{plain if count else f'not {plain}'}."
             )
         case Conclusion.CHANCE:
-            if each.outcome is Outcome.NOT_SHOWN:
-                whole = f", with {preset_of(each)} in {each.preset.count}" if each.preset else ""
-                return (
-                    f"Chance decides with the apparatus: shown {plain}{whole}."
-                    f"{what_makes_it_certain(each)}"
-                )
-            return f"Chance decides: shown {plain}{in_base(each)}.{what_makes_it_certain(each)}"
+            how = "" if each.is_plain_by_chance else " with the apparatus"
+            return (
+                f"Chance decides{how}: shown {plain}{in_base(each)}{preset_count(each)}."
+                f"{what_makes_it_certain(each)}"
+            )
         case _:
             return not_shown(each)
 
@@ -212,11 +216,18 @@ def preset_of(each: FindingAttribution) -> str:
     return f"`{each.preset_name}`" if each.preset_name else "the preset"
 
 
+def again(each: FindingAttribution) -> str:
+    """Say in how many fresh seeds the plain set-up shows it."""
+    if each.plain_again is None or each.plain_again.averages is not None:
+        return ""
+    return f" and in {each.plain_again.count} more"
+
+
 def in_base(each: FindingAttribution) -> str:
     """Say how often it is shown in those plain runs to which elements are added."""
-    if each.question is None or each.plain is None or not each.question.base:
+    if each.question is None or each.base is None or not each.question.base or not each.screened:
         return ""
-    return f"; of those {each.question.base}, to which elements are added, in {each.plain.count}"
+    return f"; of those {each.question.base}, to which elements are added, in {each.base.count}"
 
 
 def what_loses_it(each: FindingAttribution) -> str:
@@ -225,10 +236,9 @@ def what_loses_it(each: FindingAttribution) -> str:
         return ""
     tried = len({effect.trial.setup[0].element for effect in each.screened})
     if not each.losing:
-        return f" Shown with each of {tried} elements too."
+        return f" None of {tried} elements loses it." if tried > 1 else " One element keeps it."
     ordered = sorted(each.losing, key=lambda trial: trial.held)
-    names = "; ".join(f"{name_of(trial.setup)} ({trial.count})" for trial in ordered)
-    return f" Of {tried} elements, lost with {names}."
+    return f" Of {tried} elements, lost with {named(each, ordered)}."
 
 
 def what_makes_it_certain(each: FindingAttribution) -> str:
@@ -244,25 +254,44 @@ def what_makes_it_certain(each: FindingAttribution) -> str:
 
 
 def listed(each: FindingAttribution, trials: Sequence[Trial]) -> str:
-    """List the set-ups that show a finding most often, with how often each does."""
-    ordered = sorted(trials, key=lambda trial: trial.held, reverse=True)[:MOST_NAMED]
-    whole = None if each.preset is None else each.preset.setup
-    names = "; ".join(
-        f"{preset_of(each) if trial.setup == whole else name_of(trial.setup)} ({trial.count})"
-        for trial in ordered
-    )
-    others = len(trials) - len(ordered)
-    return f"{names}; and {others} more" if others else names
+    """List set-ups with how often each shows a finding, the most first."""
+    return named(each, sorted(trials, key=lambda trial: trial.held, reverse=True))
+
+
+def named(each: FindingAttribution, trials: Sequence[Trial]) -> str:
+    """List set-ups with how often each shows a finding."""
+    return "; ".join(f"{setup_name(each, trial)} ({evidence(each, trial)})" for trial in trials)
+
+
+def setup_name(each: FindingAttribution, trial: Trial) -> str:
+    """Return the name of a set-up: the preset's own, or its elements."""
+    is_preset = each.preset is not None and trial.setup == each.preset.setup
+    return preset_of(each) if is_preset else name_of(trial.setup)
+
+
+def evidence(each: FindingAttribution, trial: Trial) -> str:
+    """Return ``9 of 10 fresh seeds``; of a rule of averages ``averages of 10 fresh seeds``."""
+    seeds = "seeds" if trial is each.preset else "fresh seeds"
+    if trial.averages is None:
+        return f"{trial.count} {seeds}"
+    return f"averages of {len(trial.results)} {seeds}"
+
+
+def preset_count(each: FindingAttribution) -> str:
+    """Say in how many seeds the preset shows it."""
+    return f"; with {preset_of(each)} in {each.preset.count}" if each.preset else ""
 
 
 def under_preset(each: FindingAttribution) -> str:
     """Say whether the preset shows a finding too."""
     if each.preset is None:
         return ""
-    why = [effect.name for effect in each.without if effect.trial.is_certain]
-    because = f", and in nine of ten or more {'; or '.join(why)}" if why else ""
     is_shown = each.preset.outcome is Outcome.SHOWN
-    return f"; with {preset_of(each)} in {each.preset.count}{'' if is_shown else because}"
+    if each.preset.averages is not None:
+        return f"; with {preset_of(each)} {'too' if is_shown else 'not'}"
+    why = [each.name for each in each.without if each.trial.outcome is Outcome.SHOWN]
+    because = f", and in nine of ten or more {'; or '.join(why)}" if why else ""
+    return f"{preset_count(each)}{'' if is_shown else because}"
 
 
 def not_shown(each: FindingAttribution) -> str:

@@ -134,9 +134,6 @@ class Paper(Generic[P, M]):
         Name of the preset that its runs have; empty for the plain set-up.
     apparatus_points
         The points that a preset leaves; None for all.
-    trial_time
-        How long runs with elements of the apparatus last where they are tried, and the plain ones
-        that they are compared with; empty for as long as the paper's.
     """
 
     name: str
@@ -160,7 +157,6 @@ class Paper(Generic[P, M]):
     model_checks: Callable[[], tuple[ModelCheck, ...]] = tuple
     apparatus: str = ""
     apparatus_points: tuple[P, ...] | None = None
-    trial_time: str = ""
 
     @property
     def deciding(self) -> Paper[P, M]:

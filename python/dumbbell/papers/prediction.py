@@ -12,7 +12,7 @@ import numpy as np
 
 from dumbbell.papers.by_tcptrace import by_tcptrace
 from dumbbell.papers.element import Setup, Treatment
-from dumbbell.papers.trials import Trials
+from dumbbell.papers.trials import Trials, fresh
 from dumbbell.statistics import Difference, Interval, paired_difference, wilson
 from dumbbell.statistics.mean_interval import student_interval
 
@@ -95,7 +95,7 @@ class Prediction:
         Whether it is about what tcptrace reports from captures at the senders.
     measured_before
         Whether something of it had been measured, with the elements or with stand-ins for them,
-        when it was entered here.
+        when it was entered here. Then fresh seeds decide it.
     seeds_factor
         How many times as many seeds it needs as others.
     """
@@ -117,6 +117,7 @@ class Prediction:
     def end(self, trials: Trials[Any, Any], seeds: Sequence[int]) -> Ended:
         """Run what is needed and decide."""
         trials = by_tcptrace(trials) if self.captured else trials
+        seeds = fresh(seeds) if self.measured_before else seeds
         after, more = max(seeds) + 1, (self.seeds_factor - 1) * len(seeds)
         seeds = [*seeds, *range(after, after + more)]
         trials.run(

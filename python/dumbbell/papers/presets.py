@@ -55,6 +55,7 @@ ALL = (
             Treatment("tclink_htb", "delay apart"),
             Treatment("tcp_4_15", "whole"),
             Treatment("bbr_4_15", "whole"),
+            Treatment("timer_lateness", "20us"),
             Treatment("copa_agent", "on"),
         ),
         (
@@ -64,8 +65,8 @@ ALL = (
             "no TCP Small Queues: 4.15 orphans packets between namespaces",
         ),
         (
-            "starts: 50 ms from process to process is an estimate; Copa first",
-            "noise: 20 µs is the least of the estimated range, and pacing timers are not late",
+            "starts: 50 ms from process to process is an estimate; Copa first, or BBR (`order`)",
+            "noise and late pacing timers: 20 µs is the least of the estimated range",
             "a backlog of 5000 packets per CPU is never full here",
         ),
     ),

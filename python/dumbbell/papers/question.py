@@ -54,13 +54,11 @@ class Question(Generic[P, M]):
     base
         Which of the plain runs elements are added to, if the finding is of more: ``with starts
         within 0.1 s``.
-    caveat
-        What the rule does not ask of runs that show it; empty if nothing.
     fewer
-        The points at which single elements are tried, where the others decide nothing; empty for
-        all.
+        The points at which single elements are tried and compared with the plain set-up; empty for
+        all. What is said to show the finding is repeated at all points.
     thinned
-        What the trials leave out of the paper's runs, and why that decides nothing.
+        Why there are fewer.
     """
 
     finding: str
@@ -70,13 +68,12 @@ class Question(Generic[P, M]):
     quantities: tuple[Quantity[P, M], ...] = ()
     average: Callable[[Sequence[Mapping[P, M]]], Mapping[P, M]] | None = None
     base: str = ""
-    caveat: str = ""
     fewer: tuple[P, ...] = ()
     thinned: str = ""
 
     @property
     def of_elements(self) -> Question[P, M]:
-        """What is asked when a single element is added or removed."""
+        """What is asked where a single element is added or removed."""
         return replace(self, points=self.fewer) if self.fewer else self
 
     def shown(self, seen: Mapping[P, M]) -> bool | None:

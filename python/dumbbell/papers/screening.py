@@ -15,7 +15,7 @@ from dumbbell.papers.finding import Finding, Outcome
 from dumbbell.papers.presets import Preset
 from dumbbell.papers.question import Question
 from dumbbell.papers.trial import SIGNIFICANT, Effect, Trial, compare, settle, significant
-from dumbbell.papers.trials import Trials
+from dumbbell.papers.trials import Trials, fresh
 
 __all__ = ["Screening"]
 
@@ -24,6 +24,8 @@ __all__ = ["Screening"]
 FACTORIAL_SEEDS = 5
 #: Elements in a factorial experiment: four make eight combinations.
 FACTORS_TRIED = 4
+#: Single elements, and combinations, that are repeated with fresh seeds.
+MOST_REPEATED = 3
 
 
 @dataclass(frozen=True)
@@ -46,29 +48,32 @@ class Screening:
         whole = () if self.preset is None else self.preset.setup
         whole = whole if self.changes(whole) else ()
         plain, preset = (self.settle([setup])[0] for setup in ((), whole))
-        candidates = list(elements_for(finding.id))
+        (base,) = self.settle([()], self.question.of_elements)
         is_shown = finding.outcome is Outcome.SHOWN
         # A finding that is shown is checked under the preset; without one, with each element.
         is_screened = not is_shown or self.preset is None
-        screened = self.screen(plain, candidates) if is_screened else ()
-        without: tuple[Effect, ...] = ()
-        if whole and preset.outcome is not finding.outcome:
-            without = self.remove_each(preset, all_of_it=is_shown)
+        screened = self.screen(base, list(elements_for(finding.id))) if is_screened else ()
+        is_lost = bool(whole) and is_shown and preset.outcome is not Outcome.SHOWN
+        without = self.remove_each(whole) if is_lost else ()
         factors = [] if is_shown else self.factors(screened)
         factorial = None
         if len(factors) > 1:
             factorial = experiment(
                 self.trials, self.question.of_elements, factors, self.seeds[:FACTORIAL_SEEDS]
             )
+        chosen = worth_repeating(finding, base, screened, factorial)
+        is_plain_repeated = finding.outcome is Outcome.NOT_SHOWN and (plain.held > 0 or chosen)
         return FindingAttribution(
             finding,
             self.question,
             plain,
+            base,
             preset if whole else None,
             screened,
             without,
             factorial,
-            self.together(factorial),
+            self.repeat([()])[0] if is_plain_repeated else None,
+            tuple(self.repeat(chosen)),
             on_kernel,
             "" if self.preset is None else self.preset.name,
         )
@@ -78,22 +83,29 @@ class Screening:
         return bool(setup) and self.trials.changes(setup, self.question.points)
 
     def settle(
-        self, setups: Sequence[Setup], question: Question[Any, Any] | None = None
+        self,
+        setups: Sequence[Setup],
+        question: Question[Any, Any] | None = None,
+        seeds: Sequence[int] | None = None,
     ) -> list[Trial]:
         """Try set-ups; another question than the finding's has fewer points."""
         asked = question or self.question
-        found = settle(self.trials, [(asked, setup) for setup in setups], self.seeds)
+        found = settle(self.trials, [(asked, setup) for setup in setups], seeds or self.seeds)
         return [found[self.question.finding, setup] for setup in setups]
 
-    def screen(self, plain: Trial, candidates: Sequence[Element]) -> tuple[Effect, ...]:
+    def repeat(self, setups: Sequence[Setup]) -> list[Trial]:
+        """Try set-ups at all points with fresh seeds."""
+        return self.settle(setups, seeds=fresh(self.seeds))
+
+    def screen(self, base: Trial, candidates: Sequence[Element]) -> tuple[Effect, ...]:
         """Add each level of each candidate to the plain set-up, parts of one only if it matters."""
-        whole = self.add(plain, candidates, lambda level: not level.is_part)
-        changed = {each.trial.setup[0].element for each in whole if is_different(plain, each)}
+        whole = self.add(base, candidates, lambda level: not level.is_part)
+        changed = {each.trial.setup[0].element for each in whole if is_different(base, each)}
         parted = [element for element in candidates if element.id in changed]
-        return (*whole, *self.add(plain, parted, lambda level: level.is_part))
+        return (*whole, *self.add(base, parted, lambda level: level.is_part))
 
     def add(
-        self, plain: Trial, candidates: Sequence[Element], wanted: Callable[[Level], bool]
+        self, base: Trial, candidates: Sequence[Element], wanted: Callable[[Level], bool]
     ) -> list[Effect]:
         """Add some levels of candidates to the plain set-up."""
         setups = [
@@ -104,17 +116,18 @@ class Screening:
         ]
         setups = [setup for setup in setups if self.changes(setup)]
         question = self.question.of_elements
-        return [compare(name_of(each.setup), plain, each) for each in self.settle(setups, question)]
+        return [compare(name_of(each.setup), base, each) for each in self.settle(setups, question)]
 
-    def remove_each(self, preset: Trial, *, all_of_it: bool) -> tuple[Effect, ...]:
-        """Remove each of the preset's elements that is a candidate, or each that changes runs."""
+    def remove_each(self, whole: Setup) -> tuple[Effect, ...]:
+        """Remove from the preset each element that changes runs by itself."""
+        question = self.question.of_elements
+        (preset,) = self.settle([whole], question)
         rests = {
-            str(gone): tuple(each for each in preset.setup if each != gone)
-            for gone in preset.setup
+            str(gone): tuple(each for each in whole if each != gone)
+            for gone in whole
             if self.changes((gone,))
-            and (all_of_it or self.question.finding in ELEMENTS[gone.element].findings)
         }
-        found = self.settle(list(rests.values()), self.question.of_elements)
+        found = self.settle(list(rests.values()), question)
         return tuple(
             compare(f"without {name}", preset, each)
             for name, each in zip(rests, found, strict=True)
@@ -126,10 +139,9 @@ class Screening:
         The level is the preset's, else the first in the list that matters. Of a family it is the
         element with the largest effect.
         """
-        mattering = [e for e in significant(screened) if not is_control(e.trial.setup)]
         by_element: dict[str, Effect] = {}
         in_preset = set() if self.preset is None else set(self.preset.setup)
-        for effect in mattering:
+        for effect in significant(screened):
             treatment = effect.trial.setup[0]
             if treatment.element not in by_element or treatment in in_preset:
                 by_element[treatment.element] = effect
@@ -140,17 +152,47 @@ class Screening:
             by_family.setdefault(family, treatment)
         return list(by_family.values())[:FACTORS_TRIED]
 
-    def together(self, factorial: Factorial | None) -> tuple[Trial, ...]:
-        """Repeat with all seeds the combinations that show the finding in each of theirs."""
-        runs = () if factorial is None else factorial.runs
-        promising = [run.setup for run in runs if len(run.setup) > 1 and all(run.results)]
-        return tuple(self.settle(promising, self.question.of_elements))
+
+def worth_repeating(
+    finding: Finding, base: Trial, screened: Sequence[Effect], factorial: Factorial | None
+) -> list[Setup]:
+    """Return the set-ups that fresh seeds decide on.
+
+    Of a finding that is shown those that lose it. Of another the single elements that show it; if
+    none does, those that show it more often than the plain set-up, and the combinations that show
+    it in all of their seeds. One level of an element, and a few of each.
+    """
+    tried = [effect.trial for effect in screened if not is_control(effect.trial.setup)]
+    if finding.outcome is Outcome.SHOWN:
+        lost = [trial for trial in tried if trial.outcome is not Outcome.SHOWN]
+        return strongest(lost, -1)
+    shown = [trial for trial in tried if trial.outcome is Outcome.SHOWN]
+    if shown:
+        return strongest(shown, 1)
+    more = [
+        trial for trial in tried if trial.outcome is Outcome.BY_CHANCE and trial.held > base.held
+    ]
+    combined = [
+        run.setup
+        for run in (() if factorial is None else factorial.runs)
+        if len(run.setup) > 1 and run.outcome is Outcome.SHOWN
+    ]
+    return [*strongest(more, 1), *combined[:MOST_REPEATED]]
 
 
-def is_different(plain: Trial, effect: Effect) -> bool:
+def strongest(trials: Sequence[Trial], sign: int) -> list[Setup]:
+    """Return the set-ups that show a finding most often, or least, one level of each element."""
+    ordered = sorted(trials, key=lambda trial: sign * trial.held, reverse=True)
+    by_element: dict[str, Setup] = {}
+    for trial in ordered:
+        by_element.setdefault(trial.setup[0].element, trial.setup)
+    return list(by_element.values())[:MOST_REPEATED]
+
+
+def is_different(base: Trial, effect: Effect) -> bool:
     """Whether adding something shows the finding in other seeds, or changes its quantity."""
     change = effect.changes[0].p if effect.changes else None
-    return effect.trial.held != plain.held or (change is not None and change < SIGNIFICANT)
+    return effect.trial.held != base.held or (change is not None and change < SIGNIFICANT)
 
 
 def size(effect: Effect) -> float:

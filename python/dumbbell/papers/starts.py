@@ -21,7 +21,9 @@ TOGETHER = "5ms"
 COPA, KNOWN_RTT = "copa", "rtt_min_known_us"
 
 
-def in_turn(scenario: Scenario, apart: str, *, iperf3: bool = False) -> Scenario:
+def in_turn(
+    scenario: Scenario, apart: str, *, iperf3: bool = False, rival_first: bool = False
+) -> Scenario:
     """Start processes one after the other, and the flows of each together.
 
     Each group is a process. A lone group of many flows is divided over `HOSTS` hosts, a process
@@ -37,10 +39,14 @@ def in_turn(scenario: Scenario, apart: str, *, iperf3: bool = False) -> Scenario
         As iperf 3 does, the flows of a process connect one after the other, a round trip each, send
         37 bytes and start when all have. So all start after as many round trips, and Copa knows the
         path's base RTT. The 37 bytes themselves are not sent.
+    rival_first
+        Copa's rival starts before it; only of two groups.
     """
     gap_ns = int(Time.parse(apart, "apart"))
     groups = []
-    for at, group in enumerate(processes(scenario)):
+    hosts = processes(scenario)
+    turn = [1, 0] if rival_first and len(hosts) == 2 else range(len(hosts))
+    for at, group in zip(turn, hosts, strict=True):
         start_ns = int(group.start) + at * gap_ns
         cc = group.cc
         if iperf3:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.papers.apparatus import is_control, is_part
 from dumbbell.papers.element import Setup, name_of
 from dumbbell.papers.finding import Outcome, evaluate, outcome_of
 from dumbbell.papers.question import Question
@@ -15,8 +16,8 @@ from dumbbell.statistics import (
     Interval,
     holm,
     mcnemar,
-    newcombe,
     paired_difference,
+    paired_newcombe,
     wilson,
 )
 
@@ -65,17 +66,12 @@ class Trial:
         return Outcome.SHOWN if self.averages else Outcome.NOT_SHOWN
 
     @property
-    def is_certain(self) -> bool:
-        """Whether at least nine of ten seeds show it, and so do their averages, if asked for."""
-        return self.averages is not False and outcome_of(self.results) is Outcome.SHOWN
-
-    @property
     def count(self) -> str:
         """Return ``9 of 10``; of a rule of averages what these show."""
-        count = f"{self.held} of {len(self.results)}"
+        of = len(self.results)
         if self.averages is None:
-            return count
-        return f"{count} seeds, their averages {'too' if self.averages else 'not'}"
+            return f"{self.held} of {of}"
+        return f"averages of {of} seeds: {self.outcome}"
 
     @property
     def share(self) -> Interval:
@@ -105,9 +101,10 @@ class Effect:
     trial
         With the change.
     share
-        Change of the share of seeds that show the finding, with its interval.
+        Change of the share of seeds that show the finding, with its interval over pairs of the
+        same seed.
     share_p
-        Two-sided, of its being chance: McNemar's exact test over pairs of the same seed.
+        Two-sided, of its being chance: McNemar's exact test over the same pairs.
     changes
         Of each quantity its change, over pairs of the same seed.
     """
@@ -134,8 +131,8 @@ def settle(
 ) -> dict[tuple[str, Setup], Trial]:
     """Answer questions in set-ups.
 
-    First the runs at the points that can refute a finding, then, for the seeds in which they do
-    not, those at the others. A rule of averages needs all of them.
+    First the runs at the points that can refute a finding, then, one by one, those at the others
+    for the seeds that are not refuted yet. A rule of averages needs all of them.
 
     Returns
     -------
@@ -144,25 +141,20 @@ def settle(
     """
     asked = list(dict.fromkeys(asked))
     trials.run((s, point, seed) for q, s in asked for point in q.first for seed in seeds)
-    first = {
-        (q.finding, s, seed): q.shown(trials.of_seed(s, q.first, seed))
-        for q, s in asked
-        for seed in seeds
-    }
-    trials.run(
-        (s, point, seed)
-        for q, s in asked
-        for seed in seeds
-        if first[q.finding, s, seed] is not False or q.average is not None
-        for point in q.points
-    )
+    averaged = [(q, s) for q, s in asked if q.average is not None]
+    trials.run((s, point, seed) for q, s in averaged for point in q.points for seed in seeds)
+    is_open = [(q, s, q.first, seed) for q, s in asked if q.average is None for seed in seeds]
+    while is_open:
+        is_open = [
+            (q, s, more, seed)
+            for q, s, points, seed in is_open
+            if (more := next_points(q, points))
+            and q.shown(trials.of_seed(s, points, seed)) is not False
+        ]
+        trials.run((s, points[-1], seed) for _, s, points, seed in is_open)
     answers = {}
     for q, s in asked:
-        results = tuple(
-            first[q.finding, s, seed] is not False
-            and q.shown(trials.of_seed(s, q.points, seed)) is True
-            for seed in seeds
-        )
+        results = tuple(is_shown(trials, q, s, seed) for seed in seeds)
         averages = None
         if q.average is not None:
             seen = q.average([trials.of_seed(s, q.points, seed) for seed in seeds])
@@ -175,12 +167,26 @@ def settle(
     return answers
 
 
+def next_points(question: Question[Any, Any], points: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return points with one more of the question's; nothing if there are no more."""
+    rest = [point for point in question.points if point not in points]
+    return (*points, rest[0]) if rest else ()
+
+
+def is_shown(
+    trials: Trials[Any, Any], question: Question[Any, Any], setup: Setup, seed: int
+) -> bool:
+    """Whether a seed shows a finding, by all points that it ran at."""
+    ran = [point for point in question.points if trials.has((setup, point, seed))]
+    return question.shown(trials.of_seed(setup, ran, seed)) is True
+
+
 def compare(name: str, base: Trial, trial: Trial) -> Effect:
     """Return what a trial changes against a base."""
     return Effect(
         name,
         trial,
-        newcombe(base.results, trial.results),
+        paired_newcombe(base.results, trial.results),
         mcnemar(base.results, trial.results),
         tuple(
             paired_difference(before, after)
@@ -192,14 +198,20 @@ def compare(name: str, base: Trial, trial: Trial) -> Effect:
 def significant(screened: Sequence[Effect]) -> list[Effect]:
     """Return the effects that are not chance, in the share of seeds or in the main quantity.
 
-    All tests of both kinds are one family.
+    The tests of each kind are a family. Neither what the paper's apparatus cannot have had nor
+    parts of an element are in it.
     """
-    p_values = [
-        (at, p)
-        for at, effect in enumerate(screened)
-        for p in (effect.share_p, effect.changes[0].p if effect.changes else None)
-        if p is not None
-    ]
-    adjusted = holm([p for _, p in p_values])
-    found = {at for (at, _), p in zip(p_values, adjusted, strict=True) if p < SIGNIFICANT}
-    return [effect for at, effect in enumerate(screened) if at in found]
+    tested = [e for e in screened if not is_control(e.trial.setup) and not is_part(e.trial.setup)]
+    families = (
+        [effect.share_p for effect in tested],
+        [effect.changes[0].p if effect.changes else None for effect in tested],
+    )
+    found = {at for p_values in families for at in significant_of(p_values)}
+    return [effect for at, effect in enumerate(tested) if at in found]
+
+
+def significant_of(p_values: Sequence[float | None]) -> list[int]:
+    """Return which p values of a family are significant; None is no test."""
+    tested = [(at, p) for at, p in enumerate(p_values) if p is not None]
+    adjusted = holm([p for _, p in tested])
+    return [at for (at, _), p in zip(tested, adjusted, strict=True) if p < SIGNIFICANT]

@@ -27,11 +27,13 @@ from dumbbell.runs.measures import measuring_build
 from dumbbell.runs.record import make_record
 from dumbbell.scenario import Scenario
 
-__all__ = ["Trials"]
+__all__ = ["Trials", "fresh"]
 
 P = TypeVar("P")
 M = TypeVar("M")
 
+#: Added to the seeds of repetitions for others of which nothing has been seen.
+FRESH = 1000
 #: A run that is wanted: a set-up, a point and a seed.
 Wanted = tuple[Setup, Any, int]
 
@@ -75,12 +77,7 @@ class Trials(Generic[P, M]):
         self.found = 0
 
     def know(self, found: Results[P, M]) -> None:
-        """Take the measurements of the plain runs, whose seeds are 1, 2, …
-
-        Trials that last shorter have plain runs of their own.
-        """
-        if self.paper.trial_time:
-            return
+        """Take the measurements of the plain runs, whose seeds are 1, 2, …"""
         for point, values in found.measured.items():
             for at, value in enumerate(values):
                 self.measured[self.key(((), point, at + 1)).digest] = value
@@ -88,10 +85,7 @@ class Trials(Generic[P, M]):
     def scenario(self, wanted: Wanted) -> Scenario:
         """Return what runs."""
         setup, point, seed = wanted
-        scenario = self.paper.scenario(point, seed)
-        if self.paper.trial_time:
-            scenario = scenario.replace(time=self.paper.trial_time)
-        return apply(setup, scenario)
+        return apply(setup, self.paper.scenario(point, seed))
 
     def key(self, wanted: Wanted) -> RunKey:
         """Return a run's content address."""
@@ -108,6 +102,10 @@ class Trials(Generic[P, M]):
 
     def __getitem__(self, wanted: Wanted) -> M:
         return self.measured[self.key(wanted).digest]
+
+    def has(self, wanted: Wanted) -> bool:
+        """Whether a run was measured."""
+        return self.key(wanted).digest in self.measured
 
     def of_seed(self, setup: Setup, points: Iterable[P], seed: int) -> Mapping[P, M]:
         """Return what was measured at some points with one seed."""
@@ -189,6 +187,15 @@ class Trials(Generic[P, M]):
             # A record has rows by group; a paper's measurement is of all of them.
             measured = {self.how: [{"group": 0, "measured": encode(value)}]}
             self.cache.put(make_record(run, key, series=False, measured=measured))
+
+
+def fresh(seeds: Iterable[int]) -> tuple[int, ...]:
+    """Return as many seeds of which nothing has been seen.
+
+    What was chosen by some seeds, or predicted after something of it had been measured, is decided
+    by others.
+    """
+    return tuple(seed + FRESH for seed in seeds)
 
 
 def files_of(measure: Callable[[Any, Run], Any]) -> list[Path]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from dumbbell.papers.element import name_of
 from dumbbell.papers.finding import Outcome
 from dumbbell.papers.plain_words import PLAIN_WORDS
 from dumbbell.report.template import render_template, write_page
@@ -123,12 +124,15 @@ class Section:
         The finding.
     words
         It in plain words.
+    again
+        What fresh seeds show: a set-up and how often.
     charts
         What adding, removing and combining elements does.
     """
 
     each: FindingAttribution
     words: str
+    again: tuple[tuple[str, str], ...]
     charts: tuple[Chart, ...]
 
 
@@ -146,6 +150,12 @@ def charts_of(each: FindingAttribution) -> tuple[Chart, ...]:
     together: list[Line] = [(str(e.treatment), "", e.share, list(e.changes)) for e in effects]
     found = zip(CHARTS, (added, removed, together), strict=True)
     return tuple(chart(title, quantities, lines) for title, lines in found if lines)
+
+
+def repeated(each: FindingAttribution) -> tuple[tuple[str, str], ...]:
+    """Return what fresh seeds show with the plain set-up and the others that ran with them."""
+    plain = [] if each.plain_again is None else [each.plain_again]
+    return tuple((name_of(trial.setup), count_of(trial)) for trial in (*plain, *each.repeated))
 
 
 def lines_of(effects: Iterable[Effect]) -> list[Line]:
@@ -178,6 +188,8 @@ def chart(title: str, quantities: Sequence[Quantity[Any, Any]], lines: Sequence[
 
 def count_of(trial: Trial) -> str:
     """Write in how many seeds a trial shows a finding, with the interval of their share."""
+    if trial.averages is not None:
+        return trial.count
     return f"{trial.count} ({trial.share.low:.0%} to {trial.share.high:.0%})"
 
 
@@ -219,7 +231,7 @@ def matrix(
     )
     rows = []
     for each in found:
-        plain = "" if each.plain is None else f"{each.plain.held}"
+        plain = "" if each.base is None else f"{each.base.held}"
         rows.append((each.finding.id, plain, [cell(each, name) for name in elements]))
     return elements, rows
 
@@ -236,9 +248,9 @@ def cell(each: FindingAttribution, element: str) -> Cell:
 
 def kind(trials: Sequence[Trial]) -> str:
     """Return the colour of a cell: by the best of an element's levels."""
-    if any(trial.is_certain for trial in trials):
+    if any(trial.outcome is Outcome.SHOWN for trial in trials):
         return "good"
-    is_by_chance = any(trial.averages or trial.outcome is Outcome.BY_CHANCE for trial in trials)
+    is_by_chance = any(trial.outcome is Outcome.BY_CHANCE for trial in trials)
     return "warn" if is_by_chance else "bad"
 
 
@@ -252,7 +264,8 @@ def render_attribution(
         "attribution.html.j2",
         language,
         sections=[
-            Section(each, PLAIN_WORDS.get(each.finding.id, ""), charts_of(each)) for each in found
+            Section(each, PLAIN_WORDS.get(each.finding.id, ""), repeated(each), charts_of(each))
+            for each in found
         ],
         counts=Counter(each.conclusion for each in found),
         elements=elements,

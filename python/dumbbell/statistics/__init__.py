@@ -12,7 +12,7 @@ from dumbbell.statistics.jain import jain
 from dumbbell.statistics.mean import mean, share
 from dumbbell.statistics.mean_interval import mean_interval
 from dumbbell.statistics.multiple_comparisons import holm
-from dumbbell.statistics.proportion import mcnemar, newcombe, wilson
+from dumbbell.statistics.proportion import mcnemar, newcombe, paired_newcombe, wilson
 from dumbbell.statistics.rank_correlation import spearman
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "mean_interval",
     "newcombe",
     "paired_difference",
+    "paired_newcombe",
     "share",
     "spearman",
     "unpaired_difference",

@@ -50,7 +50,7 @@ KAKENHI = (
         "C1.over-pacing",
         "With 128 flows BBR's over-pacing hardly matters, because cwnd limits them: less than a "
         "tenth of 200 ms.",
-        ((), OVER_PACING), MANY_BBR, hardly,
+        ((), OVER_PACING), MANY_BBR, hardly, measured_before=True,
     ),
     Prediction(
         "C1.versions",
@@ -66,5 +66,6 @@ KAKENHI = (
         lambda evidence: predicted(
             evidence.mean(IN_TURN, BBR, p95_ms), SEVERAL_HUNDRED_MS, math.inf, DELAY
         ),
+        measured_before=True,
     ),
 )  # fmt: skip

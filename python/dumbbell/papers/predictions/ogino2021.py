@@ -31,7 +31,7 @@ FOUR_AT_32 = Point("bbr", 4, 32.0)
 COPA_AND_BBR = pair("bbr", 1)
 SMALLEST = Point("cubic", 1, 0.5)
 DIP = Point("cubic", 1, 32.0)
-DIP_POINTS = pair("cubic", 1, 8, 16, 32, 64)
+DIP_POINTS = pair("cubic", 1)
 
 AGGREGATION = only("bbr_ack_aggregation", "Linux 5.1")
 OVER_PACING = only("bbr_over_pacing", "Linux 4.15")
@@ -123,41 +123,37 @@ SMALL_BUFFERS = (
 # ---- A4: the dip at 32 BDP ----------------------------------------------------------------------
 
 
-def dip(setup: Setup, at: int, others: tuple[int, int], evidence: Evidence) -> Interval:
-    """Return what the total at a buffer is below two others, less what these differ.
+def dip(setup: Setup, at: float, evidence: Evidence) -> Interval:
+    """Return what the total at a buffer is below the lowest of the others, less what these differ.
 
     Above 0 it is a dip as A4's rule asks for it.
     """
-    here, low, high = (
-        evidence.values(setup, Point("cubic", 1, float(b)), lambda run: run.total_mbps)
-        for b in (at, *others)
-    )
-    return student_interval(
-        np.array(
-            [min(a, b) - c - abs(a - b) for c, a, b in zip(here, low, high, strict=True)]
-        )
-    )  # fmt: skip
+    totals = {
+        point.buffer_bdp: np.array(evidence.values(setup, point, lambda run: run.total_mbps))
+        for point in DIP_POINTS
+    }
+    others = [total for buffer, total in totals.items() if buffer != at]
+    least, most = np.min(others, axis=0), np.max(others, axis=0)
+    return student_interval(least - totals[at] - (most - least))
 
 
-def dip_in(
-    setup: Setup, at: int, others: tuple[int, int], evidence: Evidence, *, is_there: bool = True
-) -> Ended:
+def dip_in(setup: Setup, at: float, evidence: Evidence, *, is_there: bool = True) -> Ended:
     """Whether the total dips at a buffer, or does not."""
     low, high = (0.0, math.inf) if is_there else (-math.inf, 0.0)
     return predicted(
-        dip(setup, at, others, evidence), low, high,
-        f"what the total at {at} BDP is below the others, less what these differ: {{:.3f}} Mbit/s "
-        "({:.3f} to {:.3f})",
+        dip(setup, at, evidence), low, high,
+        f"what the total at {at:g} BDP is below the seven others, less what these differ: {{:.3f}} "
+        "Mbit/s ({:.3f} to {:.3f})",
     )  # fmt: skip
 
 
 def dip_goes(evidence: Evidence) -> Ended:
     """Whether a dip that is there with a window of 8 MiB is gone with 16 MiB."""
-    before = dip(OLD_LOSS, 32, (16, 64), evidence)
+    before = dip(OLD_LOSS, 32.0, evidence)
     if not before.low > 0:
         saw = f"there is no dip with 8 MiB: {before.mean:.3f} ({before.low:.3f} to "
         return Ended(Verdict.UNDECIDABLE, f"{saw}{before.high:.3f}) Mbit/s")
-    return dip_in(LARGE_WINDOW, 32, (16, 64), evidence, is_there=False)
+    return dip_in(LARGE_WINDOW, 32.0, evidence, is_there=False)
 
 
 #: A4's peaks of the RTT, as the paper has them from tcptrace.
@@ -187,20 +183,20 @@ DEEP_BUFFERS = (
     Prediction(
         "A4.plain", "Without any of the elements the total does not dip at 32 BDP.",
         ((),), DIP_POINTS,
-        lambda evidence: dip_in((), 32, (16, 64), evidence, is_there=False),
+        lambda evidence: dip_in((), 32.0, evidence, is_there=False),
         measured_before=True,
     ),
     Prediction(
         "A4.recovery",
         "What makes the total dip at 32 BDP is loss recovery that the window limits, with bursts "
         "that a full queue drops whole and the timeout of Linux 4.15.",
-        (OLD_LOSS,), DIP_POINTS, lambda evidence: dip_in(OLD_LOSS, 32, (16, 64), evidence),
+        (OLD_LOSS,), DIP_POINTS, lambda evidence: dip_in(OLD_LOSS, 32.0, evidence),
     ),
     Prediction(
         "A4.window",
         "If it is the window, the dip moves to 16 BDP with a window of 4 MiB.",
         (only("rwnd", "4MiB"),), DIP_POINTS,
-        lambda evidence: dip_in(only("rwnd", "4MiB"), 16, (8, 32), evidence),
+        lambda evidence: dip_in(only("rwnd", "4MiB"), 16.0, evidence),
     ),
     Prediction(
         "A4.window-16", "… and goes with a window of 16 MiB.",
@@ -210,7 +206,7 @@ DEEP_BUFFERS = (
         "A4.memory",
         "Memory pressure in a virtual machine of 512 MB makes the total dip at 32 BDP.",
         (SMALL_MACHINE,), DIP_POINTS,
-        lambda evidence: dip_in(SMALL_MACHINE, 32, (16, 64), evidence),
+        lambda evidence: dip_in(SMALL_MACHINE, 32.0, evidence),
         measured_before=True,
     ),
     Prediction(
@@ -218,7 +214,7 @@ DEEP_BUFFERS = (
         "All of it together makes it dip: bursts dropped whole, the TCP of Linux 4.15, a receive "
         "buffer that data above a hole fill, a tuned send buffer and CCP's agent.",
         (ALL_OF_RECOVERY,), DIP_POINTS,
-        lambda evidence: dip_in(ALL_OF_RECOVERY, 32, (16, 64), evidence),
+        lambda evidence: dip_in(ALL_OF_RECOVERY, 32.0, evidence),
     ),
 )  # fmt: skip
 
@@ -240,6 +236,7 @@ COUNTS = (
         "By tcptrace's rules, from captures, Copa's packets in flight are counted too high where "
         "losses are many, without anything of the apparatus.",
         ((),), (SMALLEST,), counted_twice, captured=True,
+        measured_before=True,
     ),
 )  # fmt: skip
 
@@ -327,14 +324,14 @@ AGAINST_BBR = (
     Prediction(
         "A6.over-pacing", "BBR of Linux 4.15 paces too fast: more for BBR at 16 BDP.",
         ((), OVER_PACING), (AT_16,),
-        lambda evidence: share_changes(OVER_PACING, 0.0, math.inf, evidence),
+        lambda evidence: share_changes(OVER_PACING, 0.0, math.inf, evidence), seeds_factor=4,
     ),
     Prediction(
         "A6.over-pacing-size",
         "… by little, as cwnd limits BBR at such RTTs: by at most 5 points of share.",
         ((), OVER_PACING), (AT_16,),
         lambda evidence: share_changes(OVER_PACING, -math.inf, 5.0, evidence),
-        measured_before=True,
+        measured_before=True, seeds_factor=4,
     ),
     Prediction(
         "A6.lateness", "Timers that fire 50 µs late take from BBR.",
@@ -362,6 +359,7 @@ AGAINST_BBR = (
         "A7 fails for the unfair pair: where one Copa and one BBR are fair at 32 BDP (Jain's index "
         "above 0.91), four of each are less fair.",
         ((), OVER_PACING), (AT_32, FOUR_AT_32), less_fair_than_fair, measured_before=True,
+        seeds_factor=2,
     ),
 )  # fmt: skip
 

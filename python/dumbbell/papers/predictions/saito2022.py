@@ -13,7 +13,7 @@ from dumbbell.papers.prediction import (
     predicted,
 )
 from dumbbell.papers.questions import copas
-from dumbbell.statistics import newcombe
+from dumbbell.statistics import paired_newcombe
 
 __all__ = ["SAITO"]
 
@@ -51,7 +51,7 @@ def fewer_lock(evidence: Evidence) -> Ended:
     """Whether fewer seeds lock than with iperf 2."""
     iperf2, iperf3 = locks(evidence, IN_TURN, IPERF3)
     return predicted(
-        newcombe(iperf2, iperf3), -1.0, 0.0,
+        paired_newcombe(iperf2, iperf3), -1.0, 0.0,
         f"{sum(iperf3)} of {len(iperf3)} seeds, {sum(iperf2)} with iperf 2: "
         "{:+.0%} ({:+.0%} to {:+.0%})",
     )  # fmt: skip
@@ -61,7 +61,7 @@ def same_locks(evidence: Evidence) -> Ended:
     """Whether as many seeds lock with bursts, but for a margin."""
     plain, bursts = locks(evidence, (), GSO)
     return predicted(
-        newcombe(plain, bursts), -MARGIN, MARGIN,
+        paired_newcombe(plain, bursts), -MARGIN, MARGIN,
         f"{sum(bursts)} of {len(bursts)} seeds lock, {sum(plain)} without: "
         "{:+.0%} ({:+.0%} to {:+.0%})",
     )  # fmt: skip

@@ -17,7 +17,6 @@ from dumbbell.papers.saito2022.model_checks import model_checks
 from dumbbell.papers.saito2022.rules import check_findings
 from dumbbell.papers.saito2022.runs import (
     APPARATUS_POINTS,
-    CAUSE_TIME,
     ESTIMATED_SPREADS,
     POINTS,
     QUICK_POINTS,
@@ -70,5 +69,4 @@ PAPER = Paper(
     decides=is_deciding,
     model_checks=model_checks,
     apparatus_points=APPARATUS_POINTS,
-    trial_time=CAUSE_TIME,
 )
