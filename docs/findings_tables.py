@@ -81,19 +81,34 @@ def count(trial: dict[str, Any] | None) -> str:
     return f"{trial['outcome']}{of}"
 
 
-def outcomes(page: str, head: str) -> dict[str, str]:
-    """Return the outcome that each row of a table of the page begins with."""
+def rows_of(page: str, head: str) -> dict[str, str]:
+    """Return what each row of a table of the page says, by the finding's id."""
     rows = page.partition(f"{head}\n")[2].partition("\n\n")[0].splitlines()[1:]
     cells = [row.strip("| ").split(" | ") for row in rows]
-    return {row[0]: re.split(r"[:,(;]", row[1].replace("*", ""))[0].strip() for row in cells}
+    return {row[0]: row[1].replace("*", "") for row in cells}
+
+
+def outcomes(page: str, head: str) -> dict[str, str]:
+    """Return the outcome that each row of a table of the page begins with."""
+    found = rows_of(page, head)
+    return {name: re.split(r"[:,(;]", text)[0].strip() for name, text in found.items()}
+
+
+def runs_of(page: str) -> dict[str, str]:
+    """Return of how many runs each outcome on the kernel is: ``one run``, ``2 of 2 runs``."""
+    found = {
+        name: re.match(r"[^:,(;]*, (\d+ of \d+)", text)
+        for name, text in rows_of(page, KERNEL_NOW).items()
+    }
+    return {name: "one run" if each is None else f"{each[1]} runs" for name, each in found.items()}
 
 
 def answers(page: str, found: dict[str, Any]) -> str:
     """Return the table of what findings depend on."""
     earlier, kernel = outcomes(page, BY_EARLIER_RULE), outcomes(page, KERNEL_EARLIER)
-    now = outcomes(page, KERNEL_NOW)
+    now, runs = outcomes(page, KERNEL_NOW), runs_of(page)
     kernel = {name: f"{outcome} (earlier rule, one run)" for name, outcome in kernel.items()}
-    kernel |= {name: f"{outcome} (one run)" for name, outcome in now.items()}
+    kernel |= {name: f"{outcome} ({runs[name]})" for name, outcome in now.items()}
     table = markdown_table(
         [
             "", "in short", "earlier rule", "rule now, simulator", "kernel", "under the preset",
@@ -101,18 +116,18 @@ def answers(page: str, found: dict[str, Any]) -> str:
         ],
         [
             [name, PLAIN_WORDS[name], earlier[name], each["plain"], kernel.get(name, "–"),
-             each["preset"], depends_on(each, now.get(name, "–"))]
+             each["preset"], depends_on(each, now.get(name, "–"), runs.get(name, ""))]
             for name, each in found.items()
         ],
     )  # fmt: skip
     return f"{table}\n{builds(found)}\n"
 
 
-def depends_on(answer: dict[str, Any], kernel: str) -> str:
-    """Return an answer's sentence, and that the kernel's run shows the finding by the same rule."""
+def depends_on(answer: dict[str, Any], kernel: str, runs: str) -> str:
+    """Return an answer's sentence, and that the kernel's runs show it by the same rule."""
     is_shown_by_both = answer["plain"].startswith("shown") and kernel == "shown"
     sentence: str = answer["sentence"]
-    return f"{sentence} Shown on the kernel too, in one run." if is_shown_by_both else sentence
+    return f"{sentence} Shown on the kernel too, in {runs}." if is_shown_by_both else sentence
 
 
 def builds(found: dict[str, Any]) -> str:
@@ -136,10 +151,19 @@ def predictions(_page: str, found: dict[str, Any]) -> str:
         ]
         for each in ended
     ]  # fmt: skip
-    totals = Counter(each["verdict"] for each in ended)
-    total = ", ".join(f"{totals[verdict]} {verdict}" for verdict in sorted(totals))
     head = ["prediction", "expected", "entered", "it ended", "what was seen"]
-    return f"{markdown_table(head, rows)}\n{len(ended)} predictions: {total}.\n"
+    totals = "; ".join(
+        f"{len(some)} entered {ENTERED[is_after]}: {verdicts(some)}"
+        for is_after in (False, True)
+        if (some := [each for each in ended if each.get("measured_before") is is_after])
+    )
+    return f"{markdown_table(head, rows)}\n{len(ended)} predictions. {totals}.\n"
+
+
+def verdicts(ended: list[dict[str, Any]]) -> str:
+    """Say how many predictions ended in each way."""
+    totals = Counter(each["verdict"] for each in ended)
+    return ", ".join(f"{totals[verdict]} {verdict}" for verdict in sorted(totals))
 
 
 TABLES = {"answers": answers, "predictions": predictions}
