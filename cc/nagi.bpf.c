@@ -22,9 +22,9 @@
  * their windows at once, for three rounds, and put it back for three. When? When the RTT has risen past a half octave,
  * which they see together even if their base RTTs differ, or dip_ms after the last. By Little's law the RTT moves by
  * the kind's share S of what is in flight: 1 when alone, and then the queue is theirs to drain. A flow that
- * is one of two kinds stops growing at a half, and below a quarter aims at twice its window. Against BBR, which keeps
- * twice its estimate in flight however long the queue, any share is an equilibrium at some queue (Ware et al., IMC
- * 2019), and a half is fair.
+ * is one of two kinds stops growing at a half, gives back what is above, and below a quarter aims at twice its
+ * window. Against BBR, which keeps twice its estimate in flight however long the queue, any share is an equilibrium
+ * at some queue (Ware et al., IMC 2019), and a half is fair.
  *
  * T: CUBIC flows that lose every T seconds have a window of C T^3/(1 - beta) (RFC 9438 §4.2, K = T). A flow that came
  * late would need five of their epochs to get there by its own losses. It takes that window for its w_max instead.
@@ -60,7 +60,7 @@ PARAM(u32, drain_ms, 5000, 0, 600000, "ms", "so long without an RTT near the bas
 PARAM(u32, dip_pct, 30, 0, 90, "%", "off the window to find out whose queue it is, at most; 0: never");
 PARAM(u32, dip_ms, 4000, 0, 600000, "ms", "and six round trips after a dip: the next; 0: by the RTT only");
 PARAM(u32, enough_pct, 50, 1, 200, "%",
-      "with this share of what is in flight it stops growing, below half of it w_max is twice w");
+      "at this share of what is in flight it stops growing, what is above goes back; below half w_max is 2w");
 PARAM(u32, jitter_us, 20000, 0, 1000000, "us", "the path's RTT moves by no more than that without a queue");
 PARAM(u32, by_interval, 1, 0, 1, "", "w_max from the interval between losses; 0: from its own losses only");
 PARAM(u32, lenient_pct, 95, 70, 100, "%", "of w left at losses that come sooner than Reno's could");
@@ -309,6 +309,8 @@ static void nagi_dip_round(struct nagi *ca, u64 now)
 	ca->level = half_octaves(ca->dip.from_us);
 	if (ca->dip.share_pct >= 80 && ca->dip.share_pct <= 120) {
 		nagi_enter_drain(ca, now, ca->w * ca->path.base_us / max(ca->dip.from_us, 1U), true);
+	} else if (ca->dip.share_pct > enough_pct && ca->dip.share_pct < 80) {
+		ca->w = max(ca->w - ca->w * (ca->dip.share_pct - enough_pct) / 100, 2 * W_ONE);
 	} else if (ca->dip.share_pct < enough_pct / 2) {
 		ca->cubic.w_max = max(ca->cubic.w_max, 2 * ca->w);
 		cubic_window_start(&ca->cubic, now, ca->w);

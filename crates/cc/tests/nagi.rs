@@ -266,6 +266,22 @@ fn next_to_a_flow_that_does_not_grow_it_stops_at_half() {
     assert!((100..=400).contains(&most), "{most} packets next to 200");
 }
 
+/// When the others have half as many as before, it goes down to as many as they.
+#[test]
+fn it_gives_back_what_is_above_a_half() {
+    let mut rounds = settled();
+    for _ in 0..3000 {
+        round_with_others(&mut rounds, 2 * BDP_PKTS);
+    }
+    let before = rounds.series("w_pkts");
+    for _ in 0..1000 {
+        round_with_others(&mut rounds, BDP_PKTS);
+    }
+    let after = rounds.series("w_pkts");
+    assert!(after < before * 3 / 4, "{after} packets of {before}");
+    assert!((u64::from(BDP_PKTS) * 3 / 4..=u64::from(BDP_PKTS) * 3 / 2).contains(&after));
+}
+
 /// By Little's law the RTT then moves with its own window.
 #[test]
 fn when_the_others_have_gone_a_dip_finds_out_and_the_queue_drains() {
