@@ -422,6 +422,25 @@ def test_plain_seeds_that_are_few_by_luck_are_chance(attributed):
     )
 
 
+def test_averages_are_one_result_and_not_decided_by_chance(monkeypatch):
+    """Five seeds in ten are above 1, their average is not."""
+    monkeypatch.setattr(apparatus, "ALL", ())
+
+    def world(_marks: set[str], seed: int) -> float:
+        return 1.5 if seed % 2 else 0.0
+
+    def average(seeds: Any) -> Any:
+        return {at: Seen(sum(seen[at].value for seen in seeds) / len(seeds)) for at in (1.0, 2.0)}
+
+    averaged = Finding("Z1", "Something is above 1.", (tuple(rule({1.0: Seen(0.75)})),))
+    question = replace(QUESTION, average=average)
+    found = attribute(MadeUp(world), [averaged], questions=[question]).findings[0]
+    assert found.plain is not None
+    assert (found.plain.held, found.plain.averages) == (5, False)
+    assert found.plain_again is not None
+    assert found.conclusion is Conclusion.REFUTED
+
+
 def test_controls_and_parts_make_no_other_test_weaker():
     """Nine seeds of ten have p = 1/256: significant among twelve levels, not among thirteen."""
     trial = Trial((), tuple(SEEDS), (False,) * 10, None, ())

@@ -137,9 +137,13 @@ class FindingAttribution:
 
     @property
     def is_plain_by_chance(self) -> bool:
-        """Whether the plain repetitions, fresh seeds included, show it by chance."""
-        is_by_chance = outcome_of(self.plain_results) is Outcome.BY_CHANCE
-        return self.outcome is Outcome.BY_CHANCE or (self.plain_again is not None and is_by_chance)
+        """Whether the plain repetitions, fresh seeds included, show it by chance.
+
+        Averages do not: they are one result.
+        """
+        if self.plain_again is None or self.plain_again.averages is not None:
+            return self.outcome is Outcome.BY_CHANCE
+        return outcome_of(self.plain_results) is Outcome.BY_CHANCE
 
     @property
     def conclusion(self) -> Conclusion:
