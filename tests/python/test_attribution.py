@@ -160,7 +160,7 @@ def test_what_no_candidate_shows_is_refuted(attributed):
         lambda marks, seed: 2.0 if "a=1" in marks and seed == 1 else 0.0, element("a", "1")
     )
     assert found.conclusion is Conclusion.REFUTED
-    assert found.sentence == "Not shown, whichever of 1 candidates is added: a."
+    assert found.sentence == "Not shown, with the one candidate neither: a."
 
 
 def test_chance_is_told_with_its_frequency_and_what_makes_it_certain(attributed):
@@ -407,6 +407,32 @@ def test_what_only_the_first_seeds_show_decides_nothing(attributed):
     )
     assert found.screened[0].trial.held == 10
     assert [(trial.setup[0].level, trial.held) for trial in found.repeated] == [("1", 0)]
+    assert found.conclusion is Conclusion.REFUTED
+
+
+def test_an_element_that_was_lucky_hides_nothing(attributed):
+    """`luck` shows it in the first seeds only; a and b together in all."""
+
+    def world(marks: set[str], seed: int) -> float:
+        value = 0.01 * (seed % 1000) + 0.6 * ("a=1" in marks) + 0.5 * ("b=1" in marks)
+        return value + 2.0 * ("luck=1" in marks and seed < 1000)
+
+    found, _ = attributed(world, *(element(name, "1") for name in ("a", "b", "luck")))
+    shown = [trial.setup for trial in found.deciding]
+    assert (Treatment("a", "1"), Treatment("b", "1")) in shown
+    assert found.conclusion is Conclusion.APPARATUS
+
+
+def test_a_part_of_an_element_decides_nothing(attributed):
+    """No host had a rule of loss recovery without the others."""
+    levels = (Level("whole", marked("a=1")), Level("part", marked("a=2"), is_part=True))
+
+    def world(marks: set[str], seed: int) -> float:
+        return 2.0 if "a=2" in marks else 0.5 * ("a=1" in marks) + 0.01 * (seed % 1000)
+
+    found, _ = attributed(world, replace(element("a", "1"), levels=levels))
+    assert [effect.trial.held for effect in found.screened] == [0, 10]
+    assert found.deciding == ()
     assert found.conclusion is Conclusion.REFUTED
 
 

@@ -11,8 +11,8 @@ from dumbbell.papers.element import name_of
 from dumbbell.papers.factorial_trial import Factorial
 from dumbbell.papers.finding import Finding, Outcome, outcome_of
 from dumbbell.papers.question import Question
-from dumbbell.papers.trial import Effect, Trial
-from dumbbell.statistics import paired_newcombe
+from dumbbell.papers.trial import Effect, Trial, significant_of
+from dumbbell.statistics import mcnemar
 
 __all__ = ["Conclusion", "FindingAttribution"]
 
@@ -99,12 +99,12 @@ class FindingAttribution:
         """The set-ups that show it in more seeds than the plain set-up, but not in nine of ten."""
         if self.outcome is Outcome.SHOWN:
             return ()
-        trials = [*self.repeated, *([] if self.preset is None else [self.preset])]
-        plain = sum(self.plain_results) / max(1, len(self.plain_results))
+        pairs = [(self.plain_again or self.plain, trial) for trial in self.repeated]
+        pairs += [] if self.preset is None else [(self.plain, self.preset)]
         return tuple(
             trial
-            for trial in trials
-            if trial.outcome is Outcome.BY_CHANCE and trial.share.mean > plain
+            for plain, trial in pairs
+            if trial.outcome is Outcome.BY_CHANCE and (plain is None or trial.held > plain.held)
         )
 
     @property
@@ -124,15 +124,15 @@ class FindingAttribution:
     def is_by_chance_with(self) -> bool:
         """Whether chance decides with some set-up that makes more seeds show it, and not without.
 
-        That more seeds show it is decided over pairs of the same seed.
+        That more seeds show it is decided over pairs of the same seed, for all set-ups together.
         """
         pairs = [(self.plain_again, trial) for trial in self.repeated]
         pairs += [] if self.preset is None else [(self.plain, self.preset)]
+        tested = [(plain, trial) for plain, trial in pairs if plain is not None]
+        found = significant_of([mcnemar(plain.results, trial.results) for plain, trial in tested])
         return any(
-            plain is not None
-            and trial.outcome is Outcome.BY_CHANCE
-            and paired_newcombe(plain.results, trial.results).low > 0
-            for plain, trial in pairs
+            trial.outcome is Outcome.BY_CHANCE and trial.held > plain.held
+            for plain, trial in (tested[at] for at in found)
         )
 
     @property
@@ -240,7 +240,11 @@ def what_loses_it(each: FindingAttribution) -> str:
         return ""
     tried = len({effect.trial.setup[0].element for effect in each.screened})
     if not each.losing:
-        return f" None of {tried} elements loses it." if tried > 1 else " One element keeps it."
+        return (
+            f" None of {tried} elements loses it."
+            if tried > 1
+            else " The one element that was tried does not lose it."
+        )
     ordered = sorted(each.losing, key=lambda trial: trial.held)
     return f" Of {tried} elements, lost with {named(each, ordered)}."
 
@@ -293,7 +297,7 @@ def under_preset(each: FindingAttribution) -> str:
     is_shown = each.preset.outcome is Outcome.SHOWN
     if each.preset.averages is not None:
         return f"; with {preset_of(each)} {'too' if is_shown else 'not'}"
-    why = [each.name for each in each.without if each.trial.outcome is Outcome.SHOWN]
+    why = [effect.name for effect in each.without if effect.trial.outcome is Outcome.SHOWN]
     because = f", and in nine of ten or more {'; or '.join(why)}" if why else ""
     return f"{preset_count(each)}{'' if is_shown else because}"
 
@@ -310,4 +314,6 @@ def not_shown(each: FindingAttribution) -> str:
             "Not shown, and with no candidate in nine of ten seeds; but more often with "
             f"{listed(each, each.nearly)}."
         )
+    if len(tried) == 1:
+        return f"Not shown, with the one candidate neither: {', '.join(tried)}."
     return f"Not shown, whichever of {len(tried)} candidates is added: {', '.join(tried)}."

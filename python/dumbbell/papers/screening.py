@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.papers.apparatus import ELEMENTS, elements_for, is_control
+from dumbbell.papers.apparatus import ELEMENTS, elements_for, is_control, is_part
 from dumbbell.papers.conclusion import FindingAttribution
 from dumbbell.papers.element import Element, Level, Setup, Treatment, name_of
 from dumbbell.papers.factorial_trial import Factorial, experiment
@@ -61,8 +61,11 @@ class Screening:
             factorial = experiment(
                 self.trials, self.question.of_elements, factors, self.seeds[:FACTORIAL_SEEDS]
             )
-        chosen = worth_repeating(finding, base, screened, factorial)
-        is_plain_repeated = finding.outcome is Outcome.NOT_SHOWN and (plain.held > 0 or chosen)
+        repeated: list[Trial] = []
+        for chosen in worth_repeating(finding, base, screened, factorial):
+            if not any(trial.outcome is Outcome.SHOWN for trial in repeated):
+                repeated += self.repeat(chosen)
+        is_plain_repeated = finding.outcome is Outcome.NOT_SHOWN and (plain.held > 0 or repeated)
         return FindingAttribution(
             finding,
             self.question,
@@ -73,7 +76,7 @@ class Screening:
             without,
             factorial,
             self.repeat([()])[0] if is_plain_repeated else None,
-            tuple(self.repeat(chosen)),
+            tuple(repeated),
             on_kernel,
             "" if self.preset is None else self.preset.name,
         )
@@ -155,20 +158,21 @@ class Screening:
 
 def worth_repeating(
     finding: Finding, base: Trial, screened: Sequence[Effect], factorial: Factorial | None
-) -> list[Setup]:
-    """Return the set-ups that fresh seeds decide on.
+) -> list[list[Setup]]:
+    """Return the set-ups that fresh seeds decide on, the later ones if none before shows it again.
 
-    Of a finding that is shown those that lose it. Of another the single elements that show it; if
-    none does, those that show it more often than the plain set-up, and the combinations that show
-    it in all of their seeds. One level of an element, and a few of each.
+    Of a finding that is shown those that lose it. Of another the single elements that show it; then
+    those that show it more often than the plain set-up, and the combinations that show it in all of
+    their seeds. One level of an element, and a few of each.
     """
-    tried = [effect.trial for effect in screened if not is_control(effect.trial.setup)]
+    tried = [
+        effect.trial
+        for effect in screened
+        if not is_control(effect.trial.setup) and not is_part(effect.trial.setup)
+    ]
     if finding.outcome is Outcome.SHOWN:
-        lost = [trial for trial in tried if trial.outcome is not Outcome.SHOWN]
-        return strongest(lost, -1)
-    shown = [trial for trial in tried if trial.outcome is Outcome.SHOWN]
-    if shown:
-        return strongest(shown, 1)
+        return [strongest([trial for trial in tried if trial.outcome is not Outcome.SHOWN], -1)]
+    shown = strongest([trial for trial in tried if trial.outcome is Outcome.SHOWN], 1)
     more = [
         trial for trial in tried if trial.outcome is Outcome.BY_CHANCE and trial.held > base.held
     ]
@@ -177,7 +181,7 @@ def worth_repeating(
         for run in (() if factorial is None else factorial.runs)
         if len(run.setup) > 1 and run.outcome is Outcome.SHOWN
     ]
-    return [*strongest(more, 1), *combined[:MOST_REPEATED]]
+    return [shown, [*strongest(more, 1), *combined[:MOST_REPEATED]]]
 
 
 def strongest(trials: Sequence[Trial], sign: int) -> list[Setup]:

@@ -21,7 +21,7 @@ from dumbbell.statistics import (
     wilson,
 )
 
-__all__ = ["SIGNIFICANT", "Effect", "Trial", "compare", "settle", "significant"]
+__all__ = ["SIGNIFICANT", "Effect", "Trial", "compare", "settle", "significant", "significant_of"]
 
 #: Of the test whether an element matters, over all that are tried on a finding (Holm).
 SIGNIFICANT = 0.05
@@ -211,7 +211,7 @@ def significant(screened: Sequence[Effect]) -> list[Effect]:
 
 
 def significant_of(p_values: Sequence[float | None]) -> list[int]:
-    """Return which p values of a family are significant; None is no test."""
+    """Return which p values of a family are significant; None was not tested."""
     tested = [(at, p) for at, p in enumerate(p_values) if p is not None]
     adjusted = holm([p for _, p in tested])
     return [at for (at, _), p in zip(tested, adjusted, strict=True) if p < SIGNIFICANT]
