@@ -15,8 +15,8 @@ from aioquic.h3.events import HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import ProtocolNegotiated, QuicEvent
 
-#: Loads five scripts, then writes what the browser has measured where `--dump-dom` shows it. (The
-#: bytes are no program, but a script is read to its end, where a browser gives up on images early.)
+#: Loads five scripts, then writes what the browser has measured where `--dump-dom` shows it. A
+#: browser reads a script to its end, and abandons a broken image early.
 PAGE = b"""<!doctype html><title>page</title><body>
 <script>
 addEventListener("load", function () {

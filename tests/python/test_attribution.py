@@ -29,7 +29,7 @@ from dumbbell.papers.presets import Preset
 from dumbbell.papers.question import Quantity, Question
 from dumbbell.papers.questions import QUESTIONS
 from dumbbell.papers.trial import Trial, compare, significant
-from dumbbell.papers.trials import Trials
+from dumbbell.papers.trials import Trials, fresh
 from dumbbell.report.attribution_page import render_attribution
 from dumbbell.scenario import Group, Scenario
 
@@ -465,6 +465,18 @@ def test_averages_are_one_result_and_not_decided_by_chance(monkeypatch):
     assert (found.plain.held, found.plain.averages) == (5, False)
     assert found.plain_again is not None
     assert found.conclusion is Conclusion.REFUTED
+
+
+def test_fresh_seeds_are_others_however_many_there_are(monkeypatch):
+    for of in (10, 1200):
+        seeds = range(1, of + 1)
+        assert len(set(fresh(seeds))) == of
+        assert not {*seeds} & {*fresh(seeds)}
+    assert fresh(SEEDS) == tuple(range(1001, 1011))
+    monkeypatch.setattr(apparatus, "ALL", ())
+    made = MadeUp(lambda _marks, _seed: 2.0)
+    found = attribute(made, [finding(made.world)], questions=[QUESTION], seeds=range(1, 21))
+    assert found.to_dict()["seeds"] == list(range(1, 21))
 
 
 def test_controls_and_parts_make_no_other_test_weaker():

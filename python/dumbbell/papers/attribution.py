@@ -45,8 +45,8 @@ class Attribution:
         Each of them.
     predictions
         What was expected, and how it ended.
-    executed, found
-        Runs that were executed for it, and that were found in the cache.
+    seeds
+        Of each trial but those with fresh seeds.
     unfinished
         Ids of the findings and predictions that an interrupt left out; the paper's name if it was
         not begun.
@@ -56,8 +56,7 @@ class Attribution:
     preset: Preset | None
     findings: tuple[FindingAttribution, ...]
     predictions: tuple[tuple[Prediction, Ended], ...] = ()
-    executed: int = 0
-    found: int = 0
+    seeds: tuple[int, ...] = SEEDS
     unfinished: tuple[str, ...] = ()
 
     @staticmethod
@@ -71,7 +70,7 @@ class Attribution:
             "paper": self.paper.name,
             "engine_version": ENGINE_VERSION,
             "engine_build": engine_build(),
-            "seeds": list(SEEDS),
+            "seeds": list(self.seeds),
             "preset": None if self.preset is None else self.preset.name,
             "findings": [each.to_dict() for each in self.findings],
             "predictions": [
@@ -146,7 +145,7 @@ def attribute(
         every = [*(each.id for each in findings), *(each.id for each in predictions)]
         finished = {*(each.finding.id for each in done), *(each.id for each, _ in ended)}
         return Attribution(
-            paper, preset, tuple(done), tuple(ended), trials.executed, trials.found,
+            paper, preset, tuple(done), tuple(ended), tuple(seeds),
             tuple(name for name in every if name not in finished),
         )  # fmt: skip
 

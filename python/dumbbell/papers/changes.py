@@ -111,7 +111,7 @@ def phase(scenario: Scenario) -> Scenario:
 
 
 def late_timers(lateness: str) -> Change:
-    """Let TCP pace by its own timers, whatever else of it there is, and let these fire late."""
+    """Let TCP pace by its own timers, which fire late; its other rules stay as they are."""
 
     def change(scenario: Scenario) -> Scenario:
         groups = [

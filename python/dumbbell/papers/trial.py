@@ -168,7 +168,7 @@ def settle(
 
 
 def next_points(question: Question[Any, Any], points: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return points with one more of the question's; nothing if there are no more."""
+    """Return points and the next of the question's; empty after the last."""
     rest = [point for point in question.points if point not in points]
     return (*points, rest[0]) if rest else ()
 

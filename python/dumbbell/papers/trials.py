@@ -195,7 +195,8 @@ def fresh(seeds: Iterable[int]) -> tuple[int, ...]:
     What was chosen by some seeds, or predicted after something of it had been measured, is decided
     by others.
     """
-    return tuple(seed + FRESH for seed in seeds)
+    seeds = tuple(seeds)
+    return tuple(seed + max(FRESH, *seeds) for seed in seeds)
 
 
 def files_of(measure: Callable[[Any, Run], Any]) -> list[Path]:

@@ -152,7 +152,7 @@ def charts_of(each: FindingAttribution) -> tuple[Chart, ...]:
     return tuple(chart(title, quantities, lines) for title, lines in found if lines)
 
 
-def repeated(each: FindingAttribution) -> tuple[tuple[str, str], ...]:
+def fresh_rows(each: FindingAttribution) -> tuple[tuple[str, str], ...]:
     """Return what fresh seeds show with the plain set-up and the others that ran with them."""
     plain = [] if each.plain_again is None else [each.plain_again]
     return tuple((name_of(trial.setup), count_of(trial)) for trial in (*plain, *each.repeated))
@@ -264,7 +264,7 @@ def render_attribution(
         "attribution.html.j2",
         language,
         sections=[
-            Section(each, PLAIN_WORDS.get(each.finding.id, ""), repeated(each), charts_of(each))
+            Section(each, PLAIN_WORDS.get(each.finding.id, ""), fresh_rows(each), charts_of(each))
             for each in found
         ],
         counts=Counter(each.conclusion for each in found),

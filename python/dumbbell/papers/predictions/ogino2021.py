@@ -151,7 +151,7 @@ def dip_goes(evidence: Evidence) -> Ended:
     """Whether a dip that is there with a window of 8 MiB is gone with 16 MiB."""
     before = dip(OLD_LOSS, 32.0, evidence)
     if not before.low > 0:
-        saw = f"there is no dip with 8 MiB: {before.mean:.3f} ({before.low:.3f} to "
+        saw = f"the total does not dip with 8 MiB: {before.mean:.3f} ({before.low:.3f} to "
         return Ended(Verdict.UNDECIDABLE, f"{saw}{before.high:.3f}) Mbit/s")
     return dip_in(LARGE_WINDOW, 32.0, evidence, is_there=False)
 
