@@ -9,8 +9,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from markdown_tables import markdown_table, replace_tables  # next to this file
 
+from dumbbell.papers import PAPERS
 from dumbbell.papers.apparatus import ELEMENTS
-from dumbbell.papers.presets import PRESETS
+from dumbbell.papers.element import Element, Treatment
+from dumbbell.papers.presets import PRESETS, kernel_part
+from dumbbell.papers.questions import QUESTIONS
 
 __all__ = ["with_tables"]
 
@@ -20,7 +23,7 @@ PAGE = Path(__file__).with_name("apparatus.md")
 def elements() -> str:
     """Return the table of elements."""
     return markdown_table(
-        ["element", "levels", "what it is", "source", "may matter for"],
+        ["element", "levels", "what it is", "source", "screened on", "on the kernel too"],
         [
             [
                 f"`{element.id}`",
@@ -28,10 +31,29 @@ def elements() -> str:
                 element.what,
                 element.source,
                 ", ".join(element.findings),
+                on_kernel(element),
             ]
             for element in ELEMENTS.values()
         ],
     )
+
+
+def on_kernel(element: Element) -> str:
+    """Say whether the kernel engine has an element: ``yes``, ``no`` or which levels."""
+    (plain,) = (
+        PAPERS[paper].scenario(question.points[0], 1)
+        for paper, questions in QUESTIONS.items()
+        for question in questions
+        if question.finding == element.findings[0]
+    )
+    possible = [
+        level.name
+        for level in element.levels
+        if kernel_part((Treatment(element.id, level.name),), plain)
+    ]
+    if len(possible) == len(element.levels):
+        return "yes"
+    return "; ".join(possible) or "no"
 
 
 def presets() -> str:

@@ -18,7 +18,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from markdown_tables import markdown_table, replace_tables  # next to this file
+import kernel_elements  # next to this file
+from markdown_tables import markdown_table, replace_tables
 
 from dumbbell.papers import answers as answers_module
 from dumbbell.papers.plain_words import PLAIN_WORDS
@@ -31,7 +32,6 @@ PAGE = DOCS / "findings.md"
 #: Heads of the page's own tables, whose outcomes the table of answers repeats.
 BY_EARLIER_RULE = "| | earlier rule | rule now, seed 1 | rule now, ten seeds |"
 KERNEL_NOW = "| | rule now, kernel |"
-KERNEL_EARLIER = "| | earlier rule, kernel |"
 #: Of answers that were kept before builds were.
 EARLIER = "of 26 November 2026 or before"
 #: When a prediction was entered, by whether something of it had been measured.
@@ -105,10 +105,9 @@ def runs_of(page: str) -> dict[str, str]:
 
 def answers(page: str, found: dict[str, Any]) -> str:
     """Return the table of what findings depend on."""
-    earlier, kernel = outcomes(page, BY_EARLIER_RULE), outcomes(page, KERNEL_EARLIER)
+    earlier = outcomes(page, BY_EARLIER_RULE)
     now, runs = outcomes(page, KERNEL_NOW), runs_of(page)
-    kernel = {name: f"{outcome} (earlier rule, one run)" for name, outcome in kernel.items()}
-    kernel |= {name: f"{outcome} ({runs[name]})" for name, outcome in now.items()}
+    kernel = {name: f"{outcome} ({runs[name]})" for name, outcome in now.items()}
     table = markdown_table(
         [
             "", "in short", "earlier rule", "rule now, simulator", "kernel", "under the preset",
@@ -166,7 +165,11 @@ def verdicts(ended: list[dict[str, Any]]) -> str:
     return ", ".join(f"{totals[verdict]} {verdict}" for verdict in sorted(totals))
 
 
-TABLES = {"answers": answers, "predictions": predictions}
+TABLES = {
+    "answers": answers,
+    "predictions": predictions,
+    "kernel_elements": lambda _page, _found: kernel_elements.table(),
+}
 
 
 def with_tables(page: str, found: dict[str, Any]) -> str:

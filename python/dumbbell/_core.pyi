@@ -22,6 +22,7 @@ __all__ = [
     "analyze",
     "applications",
     "builtin_sources",
+    "check_for_kernel",
     "check_impairments",
     "check_medium",
     "check_traffic",
@@ -373,6 +374,9 @@ def match_captures(
 
 def packet_log(path: str, max_rows: int) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
     """What happened to every packet at every link: the reading as JSON, tables as batches."""
+
+def check_for_kernel(scenario_json: str) -> None:
+    """Refuse a scenario that the kernel engine cannot run on any machine."""
 
 def machine() -> str:
     """What this machine can do for the kernel engine, as JSON: a list of facts."""

@@ -16,7 +16,7 @@ from dumbbell.papers import PAPERS, coexistence
 from dumbbell.papers.apparatus import ELEMENTS, apply
 from dumbbell.papers.element import Element, Treatment, name_of
 from dumbbell.papers.ogino2021 import runs as ogino
-from dumbbell.papers.presets import PRESETS, preset_for, with_preset
+from dumbbell.papers.presets import PRESETS, kernel_part, preset_for, with_preset
 from dumbbell.papers.saito2022 import runs as saito
 from dumbbell.papers.starts import in_turn, later
 from dumbbell.scenario import Scenario
@@ -151,6 +151,21 @@ def test_the_command_line_takes_a_preset(cli, tmp_path):
     outcome = cli("reproduce", "kakenhi2024", "--apparatus", "mininet-2021", "--out", str(tmp_path))
     assert outcome.code == 2
     assert "`mininet-2021` is that of `ogino2021`, `saito2022`" in outcome.err
+
+
+def test_the_kernel_has_part_of_a_preset():
+    """What belongs to a host's TCP and memory is this machine's; links, starts and CCs are not."""
+    plain = ogino.scenario(ogino.Point("bbr", 1, 1.0), 1)
+    preset = PRESETS["mininet-2021"]
+    possible = kernel_part(preset.setup, plain)
+    absent = {each.element for each in preset.setup if each not in possible}
+    assert absent == {"sndbuf", "tcp_4_15", "timer_lateness"}
+    paper = with_preset(PAPERS["ogino2021"], preset.name)
+    name = f"{paper.run_name(ogino.Point('bbr', 1, 1.0))}-seed1"
+    on_kernel = dict(paper.scenarios([1], engine="kernel"))[name]
+    assert on_kernel == apply(possible, plain).replace(name=name)
+    assert on_kernel != dict(paper.scenarios([1]))[name]
+    assert "without `sndbuf`, `tcp_4_15`, `timer_lateness`" in paper.departures[-1]
 
 
 def test_the_page_has_every_element_and_preset():

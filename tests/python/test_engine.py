@@ -10,6 +10,7 @@ import dumbbell
 from dumbbell import (
     CongestionControlChoice,
     EngineError,
+    Group,
     PrivilegeError,
     Run,
     Scenario,
@@ -111,6 +112,14 @@ def test_help_says_why_one_at_a_time(cli):
     out = " ".join(cli("sweep", "--help").out.replace("│", " ").split())
     assert "share the cores in real time" in out
     assert "on the kernel 1" in out
+
+
+def test_what_only_the_simulator_has_is_refused_before_anything_runs(ordinary_user):
+    """Whoever asks: it needs no privileges to be refused."""
+    old = Scenario([Group("cubic", tcp="4.15")], time="1s")
+    with pytest.raises(EngineError, match="`tcp` of `cubic` is not supported by the kernel engine"):
+        check_engine("kernel", Scenario(["reno"]), old)
+    check_engine("simulator", old)
 
 
 def test_an_ordinary_user_s_program_gets_instructions(ordinary_user):

@@ -27,7 +27,7 @@ OUTCOMES = {
         "A6": "not shown", "A7": "not shown",
     },
     "saito2022": {"B1": "shown", "B2": "undecided by chance", "B3": "not shown"},
-    "kakenhi2024": {"C1": "shown", "C5": "not shown"},
+    "kakenhi2024": {"C1": "shown", "C2": "not shown", "C5": "not shown"},
     "coexistence": {"D1": "shown", "D2": "shown", "D3": "not shown"},
 }  # fmt: skip
 

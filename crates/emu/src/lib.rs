@@ -65,7 +65,7 @@ pub use error::Error;
 pub use facts::{Fact, Need, Status, machine};
 pub use machine::awake::KeptAwake;
 pub use programs::{Command, Exit, Process, Side};
-pub use run::run;
+pub use run::{check, run};
 pub use snapshot::{FlowSnapshot, LinkSnapshot, Snapshot};
 
 /// Loads a congestion control into the running kernel, so that its verifier checks it, and unloads

@@ -35,8 +35,12 @@ pub fn run(
     emulation.stop()
 }
 
-/// Rejects what cannot be run, with the reason and the fix.
-pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
+/// Rejects what this engine cannot run on any machine, with the reason and the fix.
+///
+/// # Errors
+///
+/// [`Error::Refused`]: the scenario is inconsistent, or has what only the simulator has.
+pub fn check(scenario: &Scenario) -> Result<(), Error> {
     scenario
         .check()
         .map_err(|refusal| Error::Refused(refusal.to_string()))?;

@@ -181,8 +181,7 @@ fn run(
     engine: &str,
     capture: Option<Capture>,
 ) -> PyResult<Output> {
-    let scenario: Scenario = serde_json::from_str(scenario_json)
-        .map_err(|error| EngineError::new_err(format!("scenario: {error}")))?;
+    let scenario = read_scenario(scenario_json)?;
     let control = control
         .map(|control| Arc::clone(&control.inner))
         .unwrap_or_default();
@@ -200,6 +199,11 @@ fn run(
         Err(Failure::Refused(message)) => Err(EngineError::new_err(message)),
         Err(Failure::Fault(message)) => Err(CongestionControlFault::new_err(message)),
     }
+}
+
+/// Reads what `Scenario.to_json` wrote.
+fn read_scenario(json: &str) -> PyResult<Scenario> {
+    serde_json::from_str(json).map_err(|error| EngineError::new_err(format!("scenario: {error}")))
 }
 
 /// Why an engine returned no output.
@@ -233,6 +237,13 @@ fn emulate(
         dumbbell_emu::Error::Cancelled => Failure::Cancelled,
         error => Failure::Refused(error.to_string()),
     })
+}
+
+/// Refuse a scenario that the kernel engine cannot run on any machine.
+#[pyfunction]
+fn check_for_kernel(scenario_json: &str) -> PyResult<()> {
+    dumbbell_emu::check(&read_scenario(scenario_json)?)
+        .map_err(|error| EngineError::new_err(error.to_string()))
 }
 
 /// What this machine can do for the kernel engine, as JSON: a list of facts.
@@ -371,9 +382,9 @@ mod _core {
     #[pymodule_export]
     use super::{
         Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
-        builtin_sources, check_impairments, check_medium, check_traffic, congestion_controls,
-        describe, distribution_mean_milli, distributions, impairments, machine, media,
-        native_compiler, queue_disciplines, run, tcp_kernels,
+        builtin_sources, check_for_kernel, check_impairments, check_medium, check_traffic,
+        congestion_controls, describe, distribution_mean_milli, distributions, impairments,
+        machine, media, native_compiler, queue_disciplines, run, tcp_kernels,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.

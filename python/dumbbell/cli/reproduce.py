@@ -124,7 +124,7 @@ def reproduce_command(
         check_attribute(seeds, quick=quick, apparatus=apparatus)
     how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None, lang, apparatus)
     for paper in chosen:
-        check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
+        check_engine(engine, *(scenario for _, scenario in paper.scenarios([1], engine=engine)))
     check_parent(out_dir)
     if engine == KERNEL:
         times_s = [

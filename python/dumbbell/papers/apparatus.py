@@ -81,7 +81,8 @@ ALL = (
     Element(
         "noise",
         "Up to so much delay of each packet, drawn uniformly: what a virtual machine's timers and "
-        "queues add. With ties renewing min_rtt, a path without noise has too many ties.",
+        "queues add. On a path without noise many RTTs equal min_rtt, and BBR before Linux 5.10 "
+        "renews it at each.",
         "estimated, 20 to 100 µs",
         ("A6", "A7", "B2", "B3", "C1"),
         tuple(Level(f"{us}us", noise(us)) for us in (20, 100)),

@@ -36,7 +36,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(value: Any) -> Any:
-    """Return the measurement that `encode` wrote.
+    """Return the measurement that `encode` wrote, with tuples where it had tuples or lists.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def decode(value: Any) -> Any:
         It is of another package, or its class has other fields now.
     """
     if isinstance(value, list):
-        return [decode(each) for each in value]
+        return tuple(decode(each) for each in value)
     if not isinstance(value, dict):
         return value
     of, fields = value[TYPE], {key: each for key, each in value.items() if key != TYPE}

@@ -10,6 +10,7 @@ from dumbbell.papers.finding import Check, CheckSummary, Finding, evaluate, summ
 from dumbbell.papers.results import Results
 from dumbbell.plots import Figure
 from dumbbell.run import Run
+from dumbbell.run.engine import KERNEL, SIMULATOR
 from dumbbell.scenario import Scenario
 
 __all__ = ["FromCaptures", "ModelCheck", "Paper", "ResultTable"]
@@ -134,6 +135,8 @@ class Paper(Generic[P, M]):
         Name of the preset that its runs have; empty for the plain set-up.
     apparatus_points
         The points that a preset leaves; None for all.
+    kernel_scenario
+        Returns the scenario of a point and a seed on the kernel; None if it is `scenario`'s.
     """
 
     name: str
@@ -157,6 +160,7 @@ class Paper(Generic[P, M]):
     model_checks: Callable[[], tuple[ModelCheck, ...]] = tuple
     apparatus: str = ""
     apparatus_points: tuple[P, ...] | None = None
+    kernel_scenario: Callable[[P, int], Scenario] | None = None
 
     @property
     def deciding(self) -> Paper[P, M]:
@@ -191,10 +195,11 @@ class Paper(Generic[P, M]):
         }
 
     def scenarios(
-        self, seeds: Sequence[int] | None = None, *, quick: bool = False
+        self, seeds: Sequence[int] | None = None, *, quick: bool = False, engine: str = SIMULATOR
     ) -> list[tuple[str, Scenario]]:
-        """Return every run's name and scenario; the parameters are those of `placed`."""
+        """Return every run's name and scenario in an engine; the rest is as for `placed`."""
+        scenario_of = (engine == KERNEL and self.kernel_scenario) or self.scenario
         return [
-            (name, self.scenario(point, seed).replace(name=name))
+            (name, scenario_of(point, seed).replace(name=name))
             for name, (point, seed) in self.placed(seeds, quick=quick).items()
         ]

@@ -6,12 +6,14 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.errors import ScenarioError, nearest
+from dumbbell.errors import EngineError, ScenarioError, nearest
 from dumbbell.papers.apparatus import apply
 from dumbbell.papers.element import Setup, Treatment
 from dumbbell.papers.paper import Paper
+from dumbbell.run.engine import check_for_kernel
+from dumbbell.scenario import Scenario
 
-__all__ = ["PRESETS", "Preset", "preset_for", "with_preset"]
+__all__ = ["PRESETS", "Preset", "kernel_part", "preset_for", "with_preset"]
 
 
 @dataclass(frozen=True)
@@ -121,15 +123,36 @@ def with_preset(paper: Paper[Any, Any], name: str) -> Paper[Any, Any]:
         raise ScenarioError(
             f"apparatus `{name}` is that of {papers}, not of `{paper.name}`; {remedy}"
         )
+    for_kernel = kernel_part(preset.setup, paper.scenario(paper.points[0], 1))
+    absent = ", ".join(f"`{each.element}`" for each in preset.setup if each not in for_kernel)
+    on_kernel = f"On the kernel without {absent}, which only simulated hosts have."
     return dataclasses.replace(
         paper,
         apparatus=name,
         points=paper.apparatus_points or paper.points,
         quick_points=paper.apparatus_points or paper.quick_points,
         scenario=lambda point, seed: apply(preset.setup, paper.scenario(point, seed)),
+        kernel_scenario=lambda point, seed: apply(for_kernel, paper.scenario(point, seed)),
         setup=(*paper.setup, ("Apparatus", f"{preset.name}: {describe(preset)}")),
-        departures=(*paper.departures, *(f"Apparatus: {text}." for text in preset.unknown)),
+        departures=(
+            *paper.departures,
+            *(f"Apparatus: {text}." for text in preset.unknown),
+            *([on_kernel] if absent else []),
+        ),
     )
+
+
+def kernel_part(setup: Setup, plain: Scenario) -> Setup:
+    """Return those elements of a set-up that the kernel engine can add to a scenario."""
+
+    def is_possible(treatment: Treatment) -> bool:
+        try:
+            check_for_kernel(apply((treatment,), plain))
+        except EngineError:
+            return False
+        return True
+
+    return tuple(filter(is_possible, setup))
 
 
 def describe(preset: Preset) -> str:

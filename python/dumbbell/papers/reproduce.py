@@ -254,8 +254,7 @@ def reproduce(
         Ctrl-C; finished runs are in `out`.
     """
     placed = paper.placed(seeds, quick=quick)
-    scenarios = paper.scenarios(seeds, quick=quick)
-    check_engine(engine, *(scenario for _, scenario in scenarios))
+    check_engine(engine, *(s for _, s in paper.scenarios(seeds, quick=quick, engine=engine)))
     report_stage = on_stage or (lambda _share, _what: None)
     # Figures over time are of the first seed; the tables of all seeds are hundreds of megabytes.
     drawn_seed = seeds[0] if seeds else 1
@@ -286,7 +285,7 @@ def reproduce(
                 on_progress(progress, each)
 
         runs = run_all(
-            scenarios,
+            paper.scenarios(seeds, quick=quick, engine=each),
             engine=each,
             workers=jobs if each == engine else None,
             cache=cache if each == SIMULATOR and cache is not None else False,

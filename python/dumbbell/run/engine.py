@@ -15,7 +15,10 @@ from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.program import Command, RecordedCommand
 
-__all__ = ["ENGINES", "KERNEL", "SIMULATOR", "check_engine", "default_workers", "engine_build"]
+__all__ = [
+    "ENGINES", "KERNEL", "SIMULATOR", "check_engine", "check_for_kernel", "default_workers",
+    "engine_build",
+]  # fmt: skip
 
 SIMULATOR, KERNEL = "simulator", "kernel"
 ENGINES = (SIMULATOR, KERNEL)
@@ -38,10 +41,12 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
     ------
     ScenarioError
         There is no such engine, or it does not have a congestion control of a scenario.
+    EngineError
+        The kernel engine was chosen, and a scenario has what only the simulator has.
     PrivilegeError
         The kernel engine was chosen, and this process may not make network namespaces.
     EngineError
-        The same, and a user namespace would not help.
+        This process may not load a congestion control into the kernel.
     """
     if engine not in ENGINES:
         raise ScenarioError(f"unknown engine `{engine}`{nearest(engine, ENGINES)}")
@@ -58,6 +63,8 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
                 "`--engine kernel`, or write it in C: `dumbbell cc new` writes a template",
                 key="cc",
             )
+    for scenario in scenarios:
+        check_for_kernel(scenario)
     if may_make_namespaces():
         return
     for cc in ccs:
@@ -71,6 +78,20 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
         "the kernel engine needs root or a user namespace of its own; run this program with "
         "`sudo`, or with `unshare --user --map-root-user` before it"
     )
+
+
+def check_for_kernel(scenario: Scenario) -> None:
+    """Refuse what only the simulator has.
+
+    Raises
+    ------
+    EngineError
+        The scenario has it.
+    """
+    try:
+        _core.check_for_kernel(scenario.to_json())
+    except _core.EngineError as error:
+        raise EngineError(str(error)) from None
 
 
 def check_simulated(ccs: Sequence[CongestionControlChoice]) -> None:
