@@ -108,8 +108,8 @@ def share_difference(compared: list[Comparison]) -> float:
     return 100 * difference if difference is not None else float("nan")
 
 
-def holds_zero(compared: list[Comparison]) -> bool:
-    """Whether the interval of the difference in the first one's share holds 0."""
+def contains_zero(compared: list[Comparison]) -> bool:
+    """Whether the interval of the difference in the first one's share contains 0."""
     interval = of_metric(compared, "share").difference.interval
     return not interval.bounded or interval.low <= 0 <= interval.high
 
@@ -136,8 +136,8 @@ def summary_table(cases: Cases, by_chance: Sequence[float]) -> str:
             ],
             ["… at most", f"{max(by_chance):.1f} points"],
             [
-                "scenarios whose 95 % interval of the difference in shares does not hold 0",
-                str(sum(not holds_zero(compared) for _, compared in cases)),
+                "scenarios whose 95 % interval of the difference in shares does not contain 0",
+                str(sum(not contains_zero(compared) for _, compared in cases)),
             ],
             ["median RTTs differ by, mean", f"{100 * rtt.mean:.1f} %"],
             ["… at most", f"{100 * rtt.worst:.1f} % ({rtt.cc}, {rtt.case})"],
