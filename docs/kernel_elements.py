@@ -24,7 +24,7 @@ from dumbbell.papers.presets import kernel_part, preset_for
 from dumbbell.papers.question import Question
 from dumbbell.papers.questions import QUESTIONS
 
-__all__ = ["Seen", "outcomes", "read", "table"]
+__all__ = ["Seen", "complete", "read", "table"]
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 #: What was measured: by the paper and what was added, by the seed, by the point.
@@ -114,7 +114,7 @@ def row(
     return [
         counted(outcomes(question, before)),
         counted(outcomes(question, after)),
-        "; ".join(changes).strip() or "–",
+        "; ".join(changes) or "–",
     ]
 
 
@@ -130,8 +130,8 @@ def counted(shown: Sequence[bool | None]) -> str:
     if not shown:
         return "–"
     if None in shown:
-        return f"not refuted, {sum(each is not False for each in shown)} of {len(shown)}"
-    return f"shown, {sum(map(bool, shown))} of {len(shown)}"
+        return f"not refuted in {sum(each is not False for each in shown)} of {len(shown)}"
+    return f"shown in {sum(map(bool, shown))} of {len(shown)}"
 
 
 def mean(of: Any, seen: Sequence[Mapping[Any, Any]]) -> str:

@@ -1,6 +1,6 @@
 """What elements of the papers' apparatus change on the kernel: tests/data/elements-kernel-*.jsonl.
 
-One to three runs at each point (Linux 6.18 on two cores, `Paper.scenario` with the elements of its
+One or two runs at each point (Linux 6.18 on two cores, `Paper.scenario` with the elements of its
 `setup`, measured by `Paper.measure`); docs/findings.md has how they were made.
 """
 
