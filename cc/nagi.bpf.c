@@ -24,7 +24,7 @@
  * the kind's share S of what is in flight: 1 when alone, and then the queue is theirs to drain. A flow that
  * is one of two kinds stops growing at a half, gives back what is above, and below a quarter aims at twice its
  * window. Against BBR, which keeps twice its estimate in flight however long the queue, any share is an equilibrium
- * at some queue (Ware et al., IMC 2019), and a half is fair.
+ * at some queue (Ware et al., IMC 2019), and a half is fair. In shallow buffers it ignores BBR's losses: bbr_probe.h.
  *
  * T: CUBIC flows that lose every T seconds have a window of C T^3/(1 - beta) (RFC 9438 §4.2, K = T). A flow that came
  * late would need five of their epochs to get there by its own losses. It takes that window for its w_max instead.
@@ -35,6 +35,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "bpf_tracing_net.h"
+#include "bbr_probe.h"
 #include "cubic_window.h"
 #include "dip.h"
 #include "half_octaves.h"
@@ -63,6 +64,7 @@ PARAM(u32, enough_pct, 50, 1, 200, "%",
       "at this share of what is in flight it stops growing, what is above goes back; below half w_max is 2w");
 PARAM(u32, jitter_us, 20000, 0, 1000000, "us", "the path's RTT moves by no more than that without a queue");
 PARAM(u32, by_interval, 1, 0, 1, "", "w_max from the interval between losses; 0: from its own losses only");
+PARAM(u32, probe_ms, 12000, 0, 600000, "ms", "so long after a ProbeRTT of BBR's flows it ignores losses; 0: never");
 PARAM(u32, lenient_pct, 95, 70, 100, "%", "of w left at losses that come sooner than Reno's could");
 
 enum nagi_mode { STARTUP, DELAY, DRAIN, COMPETE, DIP };
@@ -79,6 +81,7 @@ struct nagi {
 	struct rounds round;
 	struct path_rtt path;	/* its intervals are from drain to drain */
 	struct dip dip;
+	struct bbr_probe probe;
 	u32	delivered;	/* when the round began: tp->delivered, tp->lost */
 	u32	lost;
 	u32	rounds;		/* of this drain or stay above the ceiling; in COMPETE below half of it; in STARTUP long RTTs */
@@ -87,6 +90,7 @@ struct nagi {
 	u32	alpha;
 	u32	bw;		/* greatest delivery rate of this round; [packets/s] */
 	u32	level;		/* of the RTT, in half octaves */
+	u32	loss_avg;	/* moving average of a round's loss; [1/256 %] */
 	u32	early;		/* losses in a row that came too soon for Reno */
 	u8	mode;
 	u8	rebase;		/* this drain forgets the base */
@@ -138,6 +142,12 @@ static void nagi_cubic_grow(struct nagi *ca, u64 now, u32 acked)
 	ca->w = min(ca->w + cubic_window_growth(&ca->cubic, now, ca->path.round_us, ca->w, acked), W_MOST);
 }
 
+/* BBR probes with 1.25 times the rate, so a fifth can be lost. With much of its own in flight it no longer sees the base. */
+static bool nagi_saw_probe(const struct nagi *ca, u64 now)
+{
+	return ca->probe.seen_us && now - ca->probe.seen_us < probe_ms * USEC_PER_MSEC && ca->loss_avg < 20 * 256;
+}
+
 /*
  * Reno's epoch, w/2 round trips (RFC 5681: from w/2 to w, one a round), is the shortest of any sender that
  * reacts to losses. Losses that come sooner are caused by BBR, which ignores losses of less than a fifth.
@@ -148,6 +158,11 @@ static void nagi_cut(struct nagi *ca, u64 now, bool is_timeout, u32 lost_pct)
 	u64 reno_us = (ca->w >> (W_SHIFT + 1)) * ca->path.round_us;
 	u32 left = CUBIC_BETA_PCT;
 
+	/* What the RTT does now is not the dip's doing. */
+	if (ca->mode == DIP)
+		ca->mode = COMPETE;
+	if (!is_timeout && nagi_saw_probe(ca, now))
+		return;
 	ca->early = !is_timeout && interval_us < reno_us / 3 ? ca->early + 1 : 0;
 	if (ca->early >= 2 && lost_pct < 20)
 		left = lenient_pct;
@@ -157,9 +172,6 @@ static void nagi_cut(struct nagi *ca, u64 now, bool is_timeout, u32 lost_pct)
 		ca->cubic.w_max = clamp(cubic_window_of_interval(interval_us), ca->cubic.w_max, 4 * ca->cubic.w_max);
 	ca->cut_us = now;
 	cubic_window_start(&ca->cubic, now, ca->w);
-	/* What the RTT does now is not the dip's doing. */
-	if (ca->mode == DIP)
-		ca->mode = COMPETE;
 }
 
 static void nagi_enter_delay(struct nagi *ca)
@@ -337,6 +349,7 @@ static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limit
 	ca->lost = tp->lost;
 	if (!path_rtt_end_round(&ca->path))
 		return;
+	ca->loss_avg += (s32)(lost_pct * 256 - ca->loss_avg) / 8;
 	path_rtt_learn_base(&ca->path, now, ca->mode == DELAY ? max(nagi_wanted_us(ca), 1U) : 0);
 	if (path_rtt_is_near(&ca->path))
 		ca->near_us = now;
@@ -352,9 +365,15 @@ static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limit
 		nagi_drain_round(ca, now);
 		break;
 	case COMPETE:
+		bbr_probe_round(&ca->probe, &ca->path, now);
 		nagi_compete_round(ca, now);
 		break;
 	case DIP:
+		/* A dip begins with a steady window. */
+		if (ca->dip.off_pct)
+			ca->probe.rounds = 0;
+		else
+			bbr_probe_round(&ca->probe, &ca->path, now);
 		nagi_dip_round(ca, now);
 		break;
 	}

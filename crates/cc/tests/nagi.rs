@@ -296,3 +296,68 @@ fn when_the_others_have_gone_a_dip_finds_out_and_the_queue_drains() {
     assert_eq!(rounds.series("mode"), DELAY);
     assert!(rounds.flow.sock.snd_cwnd <= BDP_PKTS + 4);
 }
+
+/// A round next to a queue of another kind: an RTT, whatever this flow's window is, and one loss in a hundred if `is_lossy`.
+fn round_next_to_others(rounds: &mut Rounds, queue_us: u32, is_lossy: bool) {
+    rounds.round(BDP_PKTS, u32::from(is_lossy), |rs| {
+        rs.rtt_us = i64::from(RTT_US + queue_us);
+        rs.prior_in_flight = BDP_PKTS;
+    });
+}
+
+/// Whether a loss takes nothing off the window after the queue of 30 ms has gone `times` times, `every_s` seconds apart, for
+/// `low_rounds` rounds of `near_us`, and came back within `ramp_rounds`.
+fn ignores_losses(
+    times: u32,
+    every_s: f64,
+    low_rounds: u32,
+    near_us: u32,
+    ramp_rounds: u32,
+) -> bool {
+    const QUEUE_US: u32 = 30_000;
+    let mut rounds = settled();
+    rounds_until(&mut rounds, COMPETE, true, |rounds| {
+        round_with_rtt(rounds, RTT_US + 11_000)
+    });
+    let rounds_between = (every_s * 1e6 / f64::from(RTT_US)) as u32 - low_rounds - ramp_rounds;
+    for _ in 0..times {
+        for _ in 0..rounds_between {
+            round_next_to_others(&mut rounds, QUEUE_US, false);
+        }
+        // Losses in the last round end a dip.
+        round_next_to_others(&mut rounds, QUEUE_US, true);
+        for _ in 0..low_rounds {
+            round_next_to_others(&mut rounds, near_us, false);
+        }
+        for step in 1..=ramp_rounds {
+            round_next_to_others(&mut rounds, QUEUE_US * step / ramp_rounds, false);
+        }
+    }
+    assert_ne!(rounds.series("mode"), DELAY);
+    let w = rounds.series("w_pkts");
+    round_next_to_others(&mut rounds, QUEUE_US, true);
+    rounds.series("w_pkts") >= w
+}
+
+/// ProbeRTT, draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.5: 200 ms, five rounds of 40 ms, every 10 s. BBRv3's come every 5 s.
+#[test]
+fn it_ignores_losses_when_a_queue_goes_and_comes_as_bbrs_does() {
+    for every_s in [10.2, 5.0] {
+        assert!(ignores_losses(3, every_s, 5, 0, 3), "every {every_s} s");
+    }
+}
+
+/// CUBIC needs its K to come back, a source that pauses has other intervals, and one time is none.
+#[test]
+fn a_queue_that_goes_otherwise_is_not_bbrs() {
+    for (what, is_ignored) in [
+        ("once", ignores_losses(1, 10.2, 5, 0, 3)),
+        ("slowly back", ignores_losses(3, 10.2, 5, 0, 40)),
+        ("for a moment", ignores_losses(3, 10.2, 1, 0, 3)),
+        ("not to the base", ignores_losses(3, 10.2, 5, 4000, 3)),
+        ("too often", ignores_losses(6, 3.0, 5, 0, 3)),
+        ("too rarely", ignores_losses(3, 15.0, 5, 0, 3)),
+    ] {
+        assert!(!is_ignored, "{what}");
+    }
+}

@@ -81,3 +81,17 @@ fn when_cubic_leaves_the_queue_goes_with_it() {
     assert!(after_ms < 5.0);
     assert!(output.summary.bottleneck.utilization > 0.97);
 }
+
+/// In 1 BDP BBR keeps its window whatever is lost (Ware et al., IMC 2019), and flows that halve are left with a tenth of a fair share. BBR gives
+/// itself away by ProbeRTT, CUBIC by nothing of the kind: the same losses next to it count, in a buffer that its cuts empty too.
+#[test]
+fn next_to_bbr_in_a_shallow_buffer_it_ignores_losses_and_next_to_cubic_it_does_not() {
+    let share = |cc, buffer_bdp| {
+        let groups = vec![bulk("nagi", 4, BASE_RTT_MS), bulk(cc, 4, BASE_RTT_MS)];
+        goodput_bps(&simulated(buffer_bdp, 80, groups), "nagi") / (LINK_RATE_BPS as f64 / 2.0)
+    };
+    let (bbr, cubic) = (share("bbr", 1.0), share("cubic", 0.5));
+    println!("{bbr:.2} of a fair share next to BBR, {cubic:.2} next to CUBIC");
+    assert_within("share next to BBR", bbr, 0.35..=1.25);
+    assert_within("share next to CUBIC", cubic, 0.5..=1.25);
+}
