@@ -23,7 +23,7 @@ CARGO += ["--no-fail-fast"]
 # Unit tests of the crates that do not run the kernel engine.
 CARGO_FAST = [*CARGO, "--exclude", "dumbbell-emu", "--lib"]
 # The slowest are named at the end.
-PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
+PYTEST = [sys.executable, "-m", "pytest", "--durations=40", "--timeout=120"]
 CORES = len(os.sched_getaffinity(0))
 # Tests of one file share what they prepare.
 PYTEST_PARALLEL = [*PYTEST, f"--numprocesses={CORES}", "--dist=loadfile"]

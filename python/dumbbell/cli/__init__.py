@@ -28,13 +28,14 @@ __all__ = ["invoke", "main"]
 BAD_INPUT = 2
 INTERRUPTED = 130
 
-#: What typer says of a number, and what we do.
-NUMBER_ERRORS = {
+#: What typer says of a value, and what we do.
+VALUE_ERRORS = {
     "Input should be a valid integer.*": "use a whole number",
     "Input should be a valid number.*": "use a number",
     "Unable to parse input string as an integer.*": "use a smaller number",
     "Input should be greater than or equal to (.*)": r"use \2 or more",
     "Input should be less than or equal to (.*)": r"use at most \2",
+    "Value error, '.*' is not one of (.*)": r"use one of \2",
 }
 
 #: In the order of `dumbbell --help`, with what that says of each: the first line of its own help.
@@ -161,8 +162,8 @@ def invoke(arguments: Sequence[str]) -> int:
 
 
 def in_our_words(message: str) -> str:
-    """Return an error about an option's number as the others are; typer's come from pydantic."""
-    for theirs, ours in NUMBER_ERRORS.items():
+    """Return an error about an option's value as the others are; typer's come from pydantic."""
+    for theirs, ours in VALUE_ERRORS.items():
         message = re.sub(f"Invalid value for '(.*)': {theirs}", rf"invalid `\1`: {ours}", message)
     return message
 

@@ -129,7 +129,9 @@ class Finding:
     @property
     def proof(self) -> str:
         """On how many seeds it fails, and what the kernel says."""
-        failing = f"Fails on {self.failing} of {len(self.scores)} fresh seeds"
+        failing = (
+            f"Fails on {self.failing} of {len(self.scores)} fresh seeds, whose means these are"
+        )
         kernel = "" if self.confirmation is None else f"; {self.confirmation.status}"
         return f"{failing}{kernel}."
 

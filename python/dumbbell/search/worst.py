@@ -239,10 +239,10 @@ def worst_named(name: str) -> Worst:
         return WORST[name]()
     try:
         metric = metric_named(name, ScenarioError)
-    except ScenarioError as error:
+    except ScenarioError:
         raise ScenarioError(
             f"unknown failure `{name}`: use {', '.join(f'`{each}`' for each in WORST)} or a "
-            f"metric; {error}",
+            "metric (`dumbbell metrics` lists them)",
             key="worst",
         ) from None
     return OfMetric(metric)

@@ -149,7 +149,7 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
         groups = groups_named(whose, name, scenario)
     elif field is None:
         hint = suggest(name, [Scenario, Group], axes_only=True)
-        message = f"axis `{excerpt(name)}` is not a field of a scenario{hint}"
+        message = f"`{excerpt(name)}` is not a field of a scenario{hint}"
         raise ScenarioError(message, key="axis")
     else:
         groups = tuple(range(len(scenario.groups)))
