@@ -43,7 +43,7 @@ def tune_command(
 
     Every setting runs on the same seeds. The best one, or with several goals those that no other
     beats, are measured again on what the tuning has not seen: cells drawn at random of a board,
-    fresh seeds of metrics. Needs Optuna (`pip install 'dumbbell\\[tune]'`).
+    fresh seeds of metrics. Needs Optuna, which the extra `tune` installs.
     """
     cc, ranges, target, first_seed = tuned(what, fields, over, on, seeds, "tune")
     kept = Cache() if cache else None
