@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dumbbell.papers import PAPERS, Paper
 from dumbbell.papers.by_tcptrace import by_tcptrace
 from dumbbell.papers.element import Treatment
+from dumbbell.papers.kakenhi2024.measurements import IntervalMeasured
 from dumbbell.papers.measured_text import decode, encode
 from dumbbell.papers.ogino2021.measurements import Kind, Measured
 from dumbbell.papers.ogino2021.runs import Point, scenario
@@ -33,6 +35,11 @@ def test_a_measurement_survives_the_cache():
     assert repr(after) == repr(before)
     with pytest.raises(ValueError, match="not a measurement of dumbbell's"):
         decode({"=": "os:PathLike"})
+
+
+def test_an_array_is_read_back_as_a_tuple():
+    before = IntervalMeasured(np.array([1.5, 2.0]), 0.05, 0.04, 400.0)  # type: ignore[arg-type]
+    assert decode(json.loads(json.dumps(encode(before)))).intervals_s == (1.5, 2.0)
 
 
 def test_a_run_is_found_again_in_the_cache(tmp_path, monkeypatch):

@@ -32,7 +32,7 @@ def encode(value: Any) -> Any:
         return [encode(each) for each in value]
     if isinstance(value, bool | int | float | str) or value is None:
         return value
-    return encode(value.item())  # a number of NumPy's
+    return encode(value.tolist())  # a number or an array of NumPy's
 
 
 def decode(value: Any) -> Any:
