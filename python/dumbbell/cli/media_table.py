@@ -1,4 +1,4 @@
-"""Media at a constant rate in the terminal: one-way delay, jitter, lateness, a call's rating."""
+"""Media in the terminal: delays and rating of what has a constant rate, bitrate and stalls of video."""
 
 from __future__ import annotations
 
@@ -9,33 +9,48 @@ from dumbbell.run import Run
 
 __all__ = ["print_media"]
 
-#: Heading, metric, factor and decimals of each column.
-COLUMNS = (
-    ("delay p50\nms", "one_way_delay_p50_us", 1e-3, 1),
-    ("p95\nms", "one_way_delay_p95_us", 1e-3, 1),
-    ("p99\nms", "one_way_delay_p99_us", 1e-3, 1),
-    ("jitter\nms", "jitter_us", 1e-3, 1),
-    ("late or\nlost %", "late_or_lost_share", 100, 2),
-    ("R", "r_factor", 1, 0),
-    ("MOS", "mos", 1, 1),
-)
+#: Of each table the heading, metric, factor and decimals of each column; a group that does not have
+#: the first has no row.
+TABLES: dict[str, tuple[tuple[str, str, float, int], ...]] = {
+    "media": (
+        ("delay p50\nms", "one_way_delay_p50_us", 1e-3, 1),
+        ("p95\nms", "one_way_delay_p95_us", 1e-3, 1),
+        ("p99\nms", "one_way_delay_p99_us", 1e-3, 1),
+        ("jitter\nms", "jitter_us", 1e-3, 1),
+        ("late or\nlost %", "late_or_lost_share", 100, 2),
+        ("R", "r_factor", 1, 0),
+        ("MOS", "mos", 1, 1),
+    ),
+    "video": (
+        ("bitrate\nMbit/s", "video_bitrate_bps", 1e-6, 2),
+        ("stalled\n%", "stall_ratio", 100, 2),
+        ("stalls\nper player", "video_stalls", 1, 1),
+        ("start-up\ns", "startup_delay_s", 1, 2),
+        ("switches\nper player", "video_switches", 1, 1),
+        ("QoE_lin", "qoe_lin", 1, 1),
+    ),
+}
+#: What a narrow terminal does without.
+OPTIONAL = ("jitter\nms", "p99\nms", "QoE_lin")
 
 
 def print_media(result: Run) -> None:
-    """Print a row per group whose application measures one-way delays; nothing without one."""
+    """Print a row per group with one-way delays, and one per group with video players."""
     obs = Observation(result)
-    rows = []
-    for group, label in enumerate(result.scenario.group_labels):
-        values = [of_group(METRICS[name].observe(obs), group) for _, name, _, _ in COLUMNS]
-        if values[0] is not None:
-            cells = (
-                write(value, factor, decimals)
-                for value, (_, _, factor, decimals) in zip(values, COLUMNS, strict=True)
-            )
-            rows.append((label, *cells))
-    if rows:
-        headings = ("media", *(heading for heading, _, _, _ in COLUMNS))
-        print_table(headings, rows, left=range(1), optional=("jitter\nms", "p99\nms"))
+    for title, columns in TABLES.items():
+        rows = []
+        for group, label in enumerate(result.scenario.group_labels):
+            values = [of_group(METRICS[name].observe(obs), group) for _, name, _, _ in columns]
+            if values[0] is not None:
+                cells = (
+                    write(value, factor, decimals)
+                    for value, (_, _, factor, decimals) in zip(values, columns, strict=True)
+                )
+                rows.append((label, *cells))
+        if rows:
+            headings = (title, *(heading for heading, _, _, _ in columns))
+            optional = tuple(each for each in OPTIONAL if each in headings)
+            print_table(headings, rows, left=range(1), optional=optional)
 
 
 def of_group(values: float | list[float | None] | None, group: int) -> float | None:
