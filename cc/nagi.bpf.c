@@ -24,7 +24,7 @@
  * the kind's share S of what is in flight: 1 when alone, and then the queue is theirs to drain. A flow that
  * is one of two kinds stops growing at a half, gives back what is above, and below a quarter aims at twice its
  * window. Against BBR, which keeps twice its estimate in flight however long the queue, any share is an equilibrium
- * at some queue (Ware et al., IMC 2019), and a half is fair. In shallow buffers it ignores BBR's losses: bbr_probe.h.
+ * at some queue (Ware et al., IMC 2019), and a half is fair. In shallow buffers it ignores losses that BBR causes: bbr_probe.h.
  *
  * T: CUBIC flows that lose every T seconds have a window of C T^3/(1 - beta) (RFC 9438 §4.2, K = T). A flow that came
  * late would need five of their epochs to get there by its own losses. It takes that window for its w_max instead.
@@ -64,7 +64,7 @@ PARAM(u32, enough_pct, 50, 1, 200, "%",
       "at this share of what is in flight it stops growing, what is above goes back; below half w_max is 2w");
 PARAM(u32, jitter_us, 20000, 0, 1000000, "us", "the path's RTT moves by no more than that without a queue");
 PARAM(u32, by_interval, 1, 0, 1, "", "w_max from the interval between losses; 0: from its own losses only");
-PARAM(u32, probe_ms, 12000, 0, 600000, "ms", "so long after a ProbeRTT of BBR's flows it ignores losses; 0: never");
+PARAM(u32, probe_ms, 12000, 0, 600000, "ms", "how long after a ProbeRTT of BBR's flows losses are ignored; 0: never");
 PARAM(u32, lenient_pct, 95, 70, 100, "%", "of w left at losses that come sooner than Reno's could");
 
 enum nagi_mode { STARTUP, DELAY, DRAIN, COMPETE, DIP };
@@ -158,20 +158,19 @@ static void nagi_cut(struct nagi *ca, u64 now, bool is_timeout, u32 lost_pct)
 	u64 reno_us = (ca->w >> (W_SHIFT + 1)) * ca->path.round_us;
 	u32 left = CUBIC_BETA_PCT;
 
-	/* What the RTT does now is not the dip's doing. */
-	if (ca->mode == DIP)
-		ca->mode = COMPETE;
-	if (!is_timeout && nagi_saw_probe(ca, now))
-		return;
 	ca->early = !is_timeout && interval_us < reno_us / 3 ? ca->early + 1 : 0;
 	if (ca->early >= 2 && lost_pct < 20)
 		left = lenient_pct;
 	ca->cubic.w_max = ca->w;
 	ca->w = max(ca->w * left / 100, 2 * W_ONE);
-	if (by_interval && !is_timeout && ca->cut_us > ca->near_us)
+	if (by_interval && !is_timeout && ca->cut_us > max(ca->near_us, ca->probe.seen_us))
 		ca->cubic.w_max = clamp(cubic_window_of_interval(interval_us), ca->cubic.w_max, 4 * ca->cubic.w_max);
 	ca->cut_us = now;
 	cubic_window_start(&ca->cubic, now, ca->w);
+	/* What the RTT does now is neither the dip's doing nor BBR's. */
+	if (ca->mode == DIP)
+		ca->mode = COMPETE;
+	bbr_probe_discard(&ca->probe);
 }
 
 static void nagi_enter_delay(struct nagi *ca)
@@ -203,6 +202,7 @@ static void nagi_enter_compete(struct nagi *ca, u64 now)
 	ca->rounds = ca->dip.share_pct = 0;
 	ca->phase_us = now;
 	cubic_window_start(&ca->cubic, now, ca->w);
+	bbr_probe_discard(&ca->probe);
 }
 
 /* The queue is above the ceiling: counts for how long, and returns whether it belongs to other flows. */
@@ -347,9 +347,9 @@ static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limit
 
 	ca->delivered = tp->delivered;
 	ca->lost = tp->lost;
+	ca->loss_avg += (s32)(lost_pct * 256 - ca->loss_avg) / 8;
 	if (!path_rtt_end_round(&ca->path))
 		return;
-	ca->loss_avg += (s32)(lost_pct * 256 - ca->loss_avg) / 8;
 	path_rtt_learn_base(&ca->path, now, ca->mode == DELAY ? max(nagi_wanted_us(ca), 1U) : 0);
 	if (path_rtt_is_near(&ca->path))
 		ca->near_us = now;
@@ -369,11 +369,10 @@ static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limit
 		nagi_compete_round(ca, now);
 		break;
 	case DIP:
-		/* A dip begins with a steady window. */
-		if (ca->dip.off_pct)
-			ca->probe.rounds = 0;
-		else
+		if (ca->dip.rounds < DIP_SETTLE_ROUNDS)
 			bbr_probe_round(&ca->probe, &ca->path, now);
+		else
+			bbr_probe_discard(&ca->probe);
 		nagi_dip_round(ca, now);
 		break;
 	}
@@ -451,7 +450,7 @@ void BPF_PROG(nagi_cong_control, struct sock *sk, u32 ack, int flag, const struc
 	if (ca->mode == STARTUP && rs->acked_sacked && !rs->is_app_limited)
 		ca->w = min(ca->w + ((u64)rs->acked_sacked << W_SHIFT), W_MOST);
 	if (ca->mode == COMPETE || ca->mode == DIP) {
-		if (rs->losses > 0 && now - ca->cut_us > ca->path.round_us)
+		if (rs->losses > 0 && now - ca->cut_us > ca->path.round_us && !nagi_saw_probe(ca, now))
 			nagi_cut(ca, now, false, (u32)rs->losses * 100 / max(rs->prior_in_flight, 1U));
 		else if (ca->mode == COMPETE && rs->acked_sacked)
 			nagi_cubic_grow(ca, now, rs->acked_sacked);

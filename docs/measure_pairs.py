@@ -1,7 +1,7 @@
-"""Measures the pairs of accuracy.md on the kernel, until each case has as many runs as asked.
+"""Measures the pairs of accuracy.md on the kernel, until each case has as many valid runs as asked.
 
 ``python docs/measure_pairs.py 5`` continues where it was stopped; the first argument is the number
-of runs, the second, ``rtt=20ms``, a part of the names of the cases. On a quiet machine, as root:
+of runs, the second, ``rtt=20ms``, is optional: a part of the names of the cases. On a quiet machine, as root:
 two runs of 100 Mbit/s at a time keep the relay within 100 µs on two cores. An INVALID run stays in
 the data, and another takes its place.
 """
@@ -9,6 +9,7 @@ the data, and another takes its place.
 from __future__ import annotations
 
 import json
+import platform
 import sys
 import threading
 from pathlib import Path
@@ -57,9 +58,16 @@ def missing(document: dict[str, Any], wanted: int, part: str) -> list[tuple[int,
 
 
 def main(wanted: int, part: str = "") -> None:
-    """Run what is missing, and write each run when it is there."""
+    """Run what is missing, and again what was INVALID."""
     document = json.loads(DATA.read_text(encoding="utf-8"))
-    todo = missing(document, wanted, part)
+    if document["kernel_release"] != platform.release():
+        sys.exit(f"the data are of Linux {document['kernel_release']}")
+    while todo := missing(document, wanted, part):
+        measure(document, todo)
+
+
+def measure(document: dict[str, Any], todo: list[tuple[int, Scenario]]) -> None:
+    """Run scenarios, and write each run when it is there."""
     lock = threading.Lock()
 
     def finished(key: int, run: Run) -> Run:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How BBR's flows give themselves away. Every 10 s (BBRv3: 5 s) all of them have four packets in flight for 200 ms or a
- * round trip, whichever is longer, and then at once as many as before (ProbeRTT,
- * draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.5). So the RTT falls to the base although the observer keeps its
- * window, stays there for that long, and most of the queue is back within a cycle of ProbeBW. Each of these excludes
- * something: senders that react to losses grow by a packet or two a round trip; a source that pauses does so at other
- * intervals; and a base that was found only now may be a queue.
+ * How BBR's flows give themselves away. Every 10 s each has at most four packets in flight, all at the same time, for
+ * 200 ms or a round trip, whichever is longer, and then at once as many as before (ProbeRTT,
+ * draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.5); BBRv3's have half of their BDP, every 5 s. So the RTT falls to
+ * the base, stays there for that long, and most of the queue is back within a cycle of ProbeBW. Each of these excludes
+ * something: a CUBIC flow takes longer to come back from a loss unless its window is small; a source that pauses does so
+ * at other intervals, or for longer; and a base that was found only now may be a queue.
  */
 #ifndef __BBR_PROBE_H__
 #define __BBR_PROBE_H__
@@ -20,48 +20,55 @@
 #define BBR_PROBE_NOISE_US	1500U		/* bursts move the RTT by so much */
 
 struct bbr_probe {
-	u64	seen_us;	/* when the queue was back after the last of two or more; 0: never */
+	u64	seen_us;	/* when the queue was back after the last of two or more; 0: not BBR */
 	u64	back_us;	/* and after one that may be the first */
 	u64	from_us;	/* the RTT was near the base from the round that ended then */
 	u64	to_us;		/* to the one that ended then */
-	u32	full_us;	/* the RTT that it had fallen from */
-	u32	base_us;	/* the least base so far */
+	u32	full_us;	/* the RTT of the two rounds that it fell from */
+	u32	base_us;	/* the base when what was seen before was discarded */
 	u32	rounds;		/* since it was near the base, 1 when it is; 0: too long ago */
-	bool	is_bbr;		/* the last interval was one of BBR's */
 };
+
+/* What was seen so far is not a ProbeRTT's begin. */
+static __always_inline void bbr_probe_discard(struct bbr_probe *probe)
+{
+	probe->rounds = 0;
+}
 
 static __always_inline void bbr_probe_is_over(struct bbr_probe *probe, u32 base_us, u64 now)
 {
 	u64 lasted_us = probe->to_us - probe->from_us, interval_us = now - probe->back_us;
 
-	/* Of two rounds and more, and of a round less on either side, as a round's RTT is a mean. */
-	if (!lasted_us || lasted_us + 2 * base_us < BBR_PROBE_LASTS_US)
+	/* Two rounds and more; a round less on either side, as a round's RTT is a mean, or those until it is seen. */
+	if (!lasted_us || lasted_us + 2 * base_us < BBR_PROBE_LASTS_US || lasted_us > BBR_PROBE_LASTS_US + 4 * base_us)
 		return;
-	if (interval_us < BBR_PROBE_LEAST_US)
-		probe->is_bbr = false;
-	else if (probe->back_us && interval_us < BBR_PROBE_MOST_US)
-		probe->is_bbr = true;
-	probe->seen_us = probe->is_bbr ? now : 0;
+	/* Once known, one of them may be missed. */
+	if (probe->back_us && interval_us >= BBR_PROBE_LEAST_US &&
+	    interval_us < BBR_PROBE_MOST_US * (probe->seen_us ? 2 : 1))
+		probe->seen_us = now;
+	else
+		probe->seen_us = 0;
 	probe->back_us = now;
 }
 
-/* After each round in which the observer kept its window. */
+/* After each round in which the observer does not move the RTT itself. */
 static __always_inline void bbr_probe_round(struct bbr_probe *probe, const struct path_rtt *path, u64 now)
 {
 	u32 near_us = path->base_us + BBR_PROBE_NOISE_US;
-	u32 full_us = max(probe->full_us, near_us) - path->base_us;
+	u32 full_us = max(probe->full_us, path->base_us) - path->base_us;
 
-	if (near_us < probe->base_us || !probe->base_us) {
+	if (near_us < probe->base_us || path->base_us > probe->base_us + BBR_PROBE_NOISE_US) {
 		probe->base_us = path->base_us;
 		probe->rounds = 0;
 	} else if (path->round_us <= near_us) {
-		if (!probe->rounds) {
+		if (!probe->rounds)
 			probe->full_us = max(path->before_us[0], path->before_us[1]);
+		if (probe->rounds != 1)
 			probe->from_us = now;
-		}
 		probe->to_us = now;
 		probe->rounds = 1;
-	} else if (probe->rounds && path->round_us - path->base_us > full_us / 4 * 3) {
+	} else if (probe->rounds && full_us > 2 * BBR_PROBE_NOISE_US &&
+		   path->round_us - path->base_us > full_us / 4 * 3) {
 		probe->rounds = 0;
 		bbr_probe_is_over(probe, path->base_us, now);
 	} else if (probe->rounds && ++probe->rounds > BBR_PROBE_ROUNDS) {

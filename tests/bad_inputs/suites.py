@@ -63,7 +63,7 @@ SUITES: dict[str, tuple[str, str]] = {
     "axes_text": ('axes = "buffer"\n' + C,
      ":1: case `a`: axes must be a table, e.g. `[axes]`, not `buffer`"),
     "axes_unknown": ('axes = {frob = "1"}\n' + C,
-     ":1: case `a`: axis `frob` is not a field of a scenario; known: …"),
+     ":1: case `a`: `frob` is not a field of a scenario; known: …"),
     "axes_without_end": ('axes = {buffer = "1..2bdp/100000000"}\n' + C,
      ":1: case `a`: buffer: `/100000000` is too many steps; use at most `/100000`"),
     "axes_explode": ('axes = {buffer = "1..2bdp/1000", loss = "0.1..1%/1000"}\n' + C,

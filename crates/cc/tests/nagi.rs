@@ -297,7 +297,9 @@ fn when_the_others_have_gone_a_dip_finds_out_and_the_queue_drains() {
     assert!(rounds.flow.sock.snd_cwnd <= BDP_PKTS + 4);
 }
 
-/// A round next to a queue of another kind: an RTT, whatever this flow's window is, and one loss in a hundred if `is_lossy`.
+const QUEUE_US: u32 = 30_000;
+
+/// A round next to a queue of another kind: an RTT, at any window of this flow, and a loss in a hundred if `is_lossy`.
 fn round_next_to_others(rounds: &mut Rounds, queue_us: u32, is_lossy: bool) {
     rounds.round(BDP_PKTS, u32::from(is_lossy), |rs| {
         rs.rtt_us = i64::from(RTT_US + queue_us);
@@ -305,59 +307,141 @@ fn round_next_to_others(rounds: &mut Rounds, queue_us: u32, is_lossy: bool) {
     });
 }
 
-/// Whether a loss takes nothing off the window after the queue of 30 ms has gone `times` times, `every_s` seconds apart, for
-/// `low_rounds` rounds of `near_us`, and came back within `ramp_rounds`.
-fn ignores_losses(
-    times: u32,
+/// How the queue goes and comes back.
+#[derive(Clone, Copy)]
+struct Fall {
     every_s: f64,
     low_rounds: u32,
-    near_us: u32,
-    ramp_rounds: u32,
-) -> bool {
-    const QUEUE_US: u32 = 30_000;
+    low_queue_us: u32,
+    back_rounds: u32,
+}
+
+/// ProbeRTT of BBR: 200 ms are five rounds.
+const BBR: Fall = Fall {
+    every_s: 10.2,
+    low_rounds: 5,
+    low_queue_us: 0,
+    back_rounds: 3,
+};
+
+/// A flow in `compete` that has seen these.
+fn after_falls(falls: &[Fall]) -> Rounds {
     let mut rounds = settled();
     rounds_until(&mut rounds, COMPETE, true, |rounds| {
         round_with_rtt(rounds, RTT_US + 11_000)
     });
-    let rounds_between = (every_s * 1e6 / f64::from(RTT_US)) as u32 - low_rounds - ramp_rounds;
-    for _ in 0..times {
-        for _ in 0..rounds_between {
+    for fall in falls {
+        let rounds_each = (fall.every_s * 1e6 / f64::from(RTT_US)) as u32;
+        for _ in 0..rounds_each - fall.low_rounds - fall.back_rounds - 1 {
             round_next_to_others(&mut rounds, QUEUE_US, false);
         }
-        // Losses in the last round end a dip.
+        // Losses end a dip.
         round_next_to_others(&mut rounds, QUEUE_US, true);
-        for _ in 0..low_rounds {
-            round_next_to_others(&mut rounds, near_us, false);
+        for _ in 0..fall.low_rounds {
+            round_next_to_others(&mut rounds, fall.low_queue_us, false);
         }
-        for step in 1..=ramp_rounds {
-            round_next_to_others(&mut rounds, QUEUE_US * step / ramp_rounds, false);
+        for step in 1..=fall.back_rounds {
+            round_next_to_others(&mut rounds, QUEUE_US * step / fall.back_rounds, false);
         }
     }
-    assert_ne!(rounds.series("mode"), DELAY);
+    rounds
+}
+
+/// Whether a loss takes nothing off the window.
+fn ignores_losses(rounds: &mut Rounds) -> bool {
+    assert!([COMPETE, DIP].contains(&rounds.series("mode")));
     let w = rounds.series("w_pkts");
-    round_next_to_others(&mut rounds, QUEUE_US, true);
+    round_next_to_others(rounds, QUEUE_US, true);
     rounds.series("w_pkts") >= w
 }
 
-/// ProbeRTT, draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.5: 200 ms, five rounds of 40 ms, every 10 s. BBRv3's come every 5 s.
+/// With much of its own in flight it does not see each of them.
+#[test]
+fn one_of_bbrs_may_be_missed() {
+    let missed = Fall {
+        every_s: 20.4,
+        ..BBR
+    };
+    assert!(ignores_losses(&mut after_falls(&[BBR, BBR, missed])));
+    assert!(!ignores_losses(&mut after_falls(&[BBR, missed])));
+}
+
+/// draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.5: 200 ms every 10 s; BBRv3's come every 5 s.
 #[test]
 fn it_ignores_losses_when_a_queue_goes_and_comes_as_bbrs_does() {
     for every_s in [10.2, 5.0] {
-        assert!(ignores_losses(3, every_s, 5, 0, 3), "every {every_s} s");
+        let falls = [Fall { every_s, ..BBR }; 3];
+        assert!(
+            ignores_losses(&mut after_falls(&falls)),
+            "every {every_s} s"
+        );
     }
 }
 
-/// CUBIC needs its K to come back, a source that pauses has other intervals, and one time is none.
 #[test]
 fn a_queue_that_goes_otherwise_is_not_bbrs() {
-    for (what, is_ignored) in [
-        ("once", ignores_losses(1, 10.2, 5, 0, 3)),
-        ("slowly back", ignores_losses(3, 10.2, 5, 0, 40)),
-        ("for a moment", ignores_losses(3, 10.2, 1, 0, 3)),
-        ("not to the base", ignores_losses(3, 10.2, 5, 4000, 3)),
-        ("too often", ignores_losses(6, 3.0, 5, 0, 3)),
-        ("too rarely", ignores_losses(3, 15.0, 5, 0, 3)),
+    let slow = Fall {
+        back_rounds: 40,
+        ..BBR
+    };
+    let short = Fall {
+        low_rounds: 2,
+        ..BBR
+    };
+    let long = Fall {
+        low_rounds: 20,
+        ..BBR
+    };
+    let queued = Fall {
+        low_queue_us: 4000,
+        ..BBR
+    };
+    let often = Fall {
+        every_s: 3.0,
+        ..BBR
+    };
+    let later = Fall {
+        every_s: 30.0,
+        ..BBR
+    };
+    let rare = Fall {
+        every_s: 15.0,
+        ..BBR
+    };
+    for (what, falls) in [
+        ("once", &[BBR][..]),
+        ("back as slowly as CUBIC", &[slow; 3]),
+        ("for 80 ms", &[short; 3]),
+        ("for 0.8 s, as a source that pauses", &[long; 3]),
+        ("not to the base", &[queued; 3]),
+        ("too often", &[often; 6]),
+        ("too rarely", &[rare; 3]),
+        ("too soon after some that were", &[BBR, BBR, BBR, often]),
+        ("too late after some that were", &[BBR, BBR, BBR, later]),
     ] {
-        assert!(!is_ignored, "{what}");
+        assert!(!ignores_losses(&mut after_falls(falls)), "{what}");
     }
+}
+
+/// BBR probes with 1.25 times its rate, so it loses up to a fifth; its next ProbeRTT is due after 10 s.
+#[test]
+fn it_ignores_neither_timeouts_nor_more_losses_than_bbr_nor_those_long_after() {
+    let mut long_after = after_falls(&[BBR; 3]);
+    for _ in 0..12_000_000 / RTT_US {
+        round_next_to_others(&mut long_after, QUEUE_US, false);
+    }
+    assert!(!ignores_losses(&mut long_after));
+    let mut many = after_falls(&[BBR; 3]);
+    let w = many.series("w_pkts");
+    for _ in 0..20 {
+        many.round(70, 30, |rs| {
+            rs.rtt_us = i64::from(RTT_US + QUEUE_US);
+            rs.prior_in_flight = BDP_PKTS;
+        });
+    }
+    assert!(many.series("w_pkts") < w * 8 / 10);
+    let mut timeout = after_falls(&[BBR; 3]);
+    let w = timeout.series("w_pkts");
+    timeout.flow.set_state(CaState::Loss);
+    assert!(timeout.series("w_pkts") < w * 8 / 10);
 }

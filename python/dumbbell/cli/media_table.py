@@ -1,4 +1,4 @@
-"""Media in the terminal: delays and rating of what has a constant rate, bitrate and stalls of video."""
+"""Media in the terminal: delays and rating of constant-rate media, bitrate and stalls of video."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dumbbell.run import Run
 
 __all__ = ["print_media"]
 
-#: Of each table the heading, metric, factor and decimals of each column; a group that does not have
-#: the first has no row.
+#: For each table the heading, metric, factor and decimals of its columns; a group without the first
+#: has no row.
 TABLES: dict[str, tuple[tuple[str, str, float, int], ...]] = {
     "media": (
         ("delay p50\nms", "one_way_delay_p50_us", 1e-3, 1),

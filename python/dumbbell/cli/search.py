@@ -186,7 +186,7 @@ def show(result: SearchResult, worst: str, written: list[Path]) -> None:
         print_line(f"no failure found by {worst}: {best}, below {result.least:g} ({counted})")
         return
     print_line(finding.sentence)
-    print_line(finding.proof + f" It fails where the two differ by more than {finding.bound:.3g}.")
+    print_line(finding.proof + f" A run fails if the difference exceeds {finding.bound:.3g}.")
     if finding.confirmation is not None and finding.confirmation.why:
         note(f"on the kernel: {finding.confirmation.why}")
     print_line(f"shrunk from {pluralize(len(finding.found.elements), 'element')} to "

@@ -227,7 +227,7 @@ class Group:
     ecn: Field[bool | str, bool | str] = Field(
         Ecn(), False, panel=FLOWS, example=True, engine="ecn",
         doc="Explicit congestion notification of TCP: `off`, `on` (classic, RFC 3168; also true), "
-        "or `accecn` (Accurate ECN, RFC 9768; of group 0: `--set 0.ecn=accecn`). A congestion "
+        "or `accecn` (Accurate ECN, RFC 9768; for one group `--set 0.ecn=accecn`). A congestion "
         "control that needs ECN, like `dctcp`, "
         "always enables it. Datagrams have a codepoint of their own: `datagram:ecn=ect1`.",
     )  # fmt: skip

@@ -129,9 +129,8 @@ class Finding:
     @property
     def proof(self) -> str:
         """On how many seeds it fails, and what the kernel says."""
-        failing = (
-            f"Fails on {self.failing} of {len(self.scores)} fresh seeds, whose means these are"
-        )
+        seeds = len(self.scores)
+        failing = f"Fails on {self.failing} of {seeds} fresh seeds; the values are means over all"
         kernel = "" if self.confirmation is None else f"; {self.confirmation.status}"
         return f"{failing}{kernel}."
 

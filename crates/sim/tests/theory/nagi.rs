@@ -82,8 +82,8 @@ fn when_cubic_leaves_the_queue_goes_with_it() {
     assert!(output.summary.bottleneck.utilization > 0.97);
 }
 
-/// In 1 BDP BBR keeps its window whatever is lost (Ware et al., IMC 2019), and flows that halve are left with a tenth of a fair share. BBR gives
-/// itself away by ProbeRTT, CUBIC by nothing of the kind: the same losses next to it count, in a buffer that its cuts empty too.
+/// In 1 BDP BBR loses a tenth of its packets and does not mind (Ware et al., IMC 2019), and flows that halve are left with an eighth of a fair
+/// share. BBR gives itself away by ProbeRTT. Next to CUBIC, whose cuts empty half a BDP too, losses count.
 #[test]
 fn next_to_bbr_in_a_shallow_buffer_it_ignores_losses_and_next_to_cubic_it_does_not() {
     let share = |cc, buffer_bdp| {

@@ -65,7 +65,7 @@ PAPER = Paper(
         f"Receive window {RWND}: the paper names no limit, but says that CUBIC's cwnd reached its "
         "upper limit at 64 BDP and not at 32 BDP. A Linux 4.15 host whose net.core.rmem_max is "
         "16 MiB advertises half of it (tcp_adv_win_scale = 1), 33.5 BDP, half a BDP more than one "
-        "flow and a buffer of 32 BDP hold: it nearly fits, as it limits that flow too, for a few "
+        "flow and a buffer of 32 BDP hold: it nearly fits, as it limits that flow only for a few "
         "per cent of the time. It is a reconstruction.",
         "BBR runs as Linux 4.15 had it: without the ACK-aggregation term (`extra_acked_gain=0`; it "
         "came with commit 78dc70ebaa38 in Linux 5.1), and an RTT equal to min_rtt renews it "
