@@ -1,9 +1,9 @@
 """Measures the pairs of accuracy.md on the kernel, until each case has as many valid runs as asked.
 
 ``python docs/measure_pairs.py 5`` continues where it was stopped; the first argument is the number
-of runs, the second, ``rtt=20ms``, is optional: a part of the names of the cases. On a quiet machine, as root:
-two runs of 100 Mbit/s at a time keep the relay within 100 µs on two cores. An INVALID run stays in
-the data, and another takes its place.
+of runs, the second, ``rtt=20ms``, is optional: a part of the names of the cases.
+On a quiet machine, as root: two runs of 100 Mbit/s at a time keep the relay within 100 µs on two
+cores. An INVALID run stays in the data, and another takes its place.
 """
 
 from __future__ import annotations
@@ -77,10 +77,11 @@ def measure(document: dict[str, Any], todo: list[tuple[int, Scenario]]) -> None:
             case["reps"].append(digest(run))
             write(document)
             late_us = case["reps"][-1]["lateness_p99_us"]
-            print(case["name"], run.scenario.seed, run.verdict.status, late_us, flush=True)
+            line = f"{case['name']} {run.scenario.seed} {run.verdict.status} {late_us}"
+            print(line, flush=True)  # noqa: T201
         return Run(run.scenario, run.summary, {})
 
-    print(f"{len(todo)} runs", flush=True)
+    print(f"{len(todo)} runs", flush=True)  # noqa: T201
     scenarios = ((key, scenario) for key, (_, scenario) in enumerate(todo))
     run_all(scenarios, engine="kernel", workers=WORKERS, on_finished=finished)
 
