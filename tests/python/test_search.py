@@ -296,7 +296,10 @@ def test_what_the_kernel_shows_too_is_confirmed(shallow, fabricated_kernel):
     confirmed = confirm(shallow)
     assert confirmed.confirmation is not None
     assert (confirmed.confirmation.status, confirmed.confirmation.why) == ("confirmed", "")
-    assert confirmed.proof == "Fails on 20 of 20 fresh seeds; the values are means over all; confirmed."
+    assert (
+        confirmed.proof
+        == "Fails on 20 of 20 fresh seeds; the values are means over all; confirmed."
+    )
     assert fabricated_kernel.runs == 6
     milder = confirm(dataclasses.replace(shallow, bound=0.99)).confirmation
     assert milder is not None
