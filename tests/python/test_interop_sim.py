@@ -210,8 +210,9 @@ def test_simple_p2p_delays_limits_and_captures(network: Network) -> None:
         assert [number for number, *_ in arrived] == list(range(30)), "once each"
         assert {source for _, source, *_ in arrived} == {f"{CLIENT[version]}:4433"}
         rtts = sorted(back - there for _, there, back, _ in sent["echoed"])
-        # 15 ms each way, 142 or 162 bytes at 10 Mbit/s each way, and what the hosts take.
-        assert 0.0302 < rtts[0] < 0.0308, rtts
+        # 15 ms each way, 142 or 162 bytes at 10 Mbit/s each way, and what the hosts take: 0.4 to
+        # 0.6 ms on two cores of their own, more where these are shared.
+        assert 0.0302 < rtts[0] < 0.0315, rtts
         assert rtts[len(rtts) // 2] < 0.0325, rtts
     # At once 60 full packets: one on the link, 25 in the queue, one in its device's.
     arrived, _ = network.exchange(60, 0, size=FULL_DATAGRAM)
