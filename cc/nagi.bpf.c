@@ -24,7 +24,8 @@
  * the kind's share S of what is in flight: 1 when alone, and then the queue is theirs to drain. A flow that
  * is one of two kinds stops growing at a half, gives back what is above, and below a quarter aims at twice its
  * window. Against BBR, which keeps twice its estimate in flight however long the queue, any share is an equilibrium
- * at some queue (Ware et al., IMC 2019), and a half is fair. In shallow buffers it ignores losses that BBR causes: bbr_probe.h.
+ * at some queue (Ware et al., IMC 2019), and a half is fair. In shallow buffers it ignores the losses that BBR
+ * causes: bbr_probe.h.
  *
  * T: CUBIC flows that lose every T seconds have a window of C T^3/(1 - beta) (RFC 9438 §4.2, K = T). A flow that came
  * late would need five of their epochs to get there by its own losses. It takes that window for its w_max instead.

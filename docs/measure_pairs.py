@@ -16,26 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import Run, Scenario, run_all
-from dumbbell.compare.measurements import digest, load
+from dumbbell.compare.measurements import digest, load, write
 
 DATA = Path(__file__).with_name("data") / "pairs-2026-11.json"
 #: Runs at a time.
 WORKERS = 2
-
-
-def write(document: dict[str, Any]) -> None:
-    """Write the data, a case a line."""
-    head = {key: value for key, value in document.items() if key != "cases"}
-    lines = [
-        json.dumps(case, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        for case in document["cases"]
-    ]
-    text = (
-        json.dumps(head, ensure_ascii=False)[:-1] + ', "cases": [\n' + ",\n".join(lines) + "\n]}\n"
-    )
-    new = DATA.with_suffix(".new")
-    new.write_text(text, encoding="utf-8")
-    new.replace(DATA)
 
 
 def missing(document: dict[str, Any], wanted: int, part: str) -> list[tuple[int, Scenario]]:
@@ -75,7 +60,8 @@ def measure(document: dict[str, Any], todo: list[tuple[int, Scenario]]) -> None:
         with lock:
             case = document["cases"][todo[key][0]]
             case["reps"].append(digest(run))
-            write(document)
+            head = {key: value for key, value in document.items() if key != "cases"}
+            write(head, document["cases"], DATA)
             late_us = case["reps"][-1]["lateness_p99_us"]
             line = f"{case['name']} {run.scenario.seed} {run.verdict.status} {late_us}"
             print(line, flush=True)  # noqa: T201

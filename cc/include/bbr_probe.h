@@ -35,7 +35,7 @@ static __always_inline void bbr_probe_discard(struct bbr_probe *probe)
 	probe->rounds = 0;
 }
 
-static __always_inline void bbr_probe_is_over(struct bbr_probe *probe, u32 base_us, u64 now)
+static __always_inline void bbr_probe_end(struct bbr_probe *probe, u32 base_us, u64 now)
 {
 	u64 lasted_us = probe->to_us - probe->from_us, interval_us = now - probe->back_us;
 
@@ -70,7 +70,7 @@ static __always_inline void bbr_probe_round(struct bbr_probe *probe, const struc
 	} else if (probe->rounds && full_us > 2 * BBR_PROBE_NOISE_US &&
 		   path->round_us - path->base_us > full_us / 4 * 3) {
 		probe->rounds = 0;
-		bbr_probe_is_over(probe, path->base_us, now);
+		bbr_probe_end(probe, path->base_us, now);
 	} else if (probe->rounds && ++probe->rounds > BBR_PROBE_ROUNDS) {
 		probe->rounds = 0;
 	}

@@ -349,6 +349,8 @@ COMMAND_LINES: list[tuple[tuple[str, ...], str]] = [
      "congestion control `./\\udcff.bpf.c` is not UTF-8; use printable text"),
     (("cc", "new", '\x1b',),
      "invalid congestion-control name `\\x1b`: use 1–15 lower-case letters, digits or `_`, starting with a letter, and not a keyword of C or Python"),
+    (("cc", "new", "x", "--kind", "foo",),
+     "invalid `--kind`: use one of 'loss', 'delay', 'rate'"),
     (("cc", "new", "../x",),
      "invalid congestion-control name `../x`: use 1–15 lower-case letters, digits or `_`, starting with a letter, and not a keyword of C or Python"),
     (("cc", "list", "frob",),

@@ -215,3 +215,14 @@ def test_the_command_lists_every_application_and_distribution(
     assert [each["name"] for each in document["parameters"]][:3] == ["load", "gap", "size"]
     outcome = cli("traffic", "poison")
     assert (outcome.code, "did you mean `poisson`" in outcome.err) == (2, True)
+
+
+def test_the_terminal_says_what_a_player_gets(cli: Callable[..., Outcome]) -> None:
+    """50 Mbit/s are more than ten times the highest rate: no stall."""
+    outcome = cli("run", "cubic", "--traffic", "video", "--time", "20s")
+    assert outcome.code == 0, outcome.err
+    row = outcome.out[outcome.out.index("bitrate") :].splitlines()[3].split()
+    name, bitrate_mbps, stalled_pct, stalls, start_up_s, *_ = row
+    assert (name, stalled_pct, stalls) == ("cubic", "0.00", "0.0")
+    assert 0.3 <= float(bitrate_mbps) < 5
+    assert 0 < float(start_up_s) < 1

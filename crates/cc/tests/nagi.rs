@@ -307,22 +307,12 @@ fn round_next_to_others(rounds: &mut Rounds, queue_us: u32, is_lossy: bool) {
     });
 }
 
-/// How the queue goes and comes back.
+/// How the queue goes and comes back: how often, for how many rounds, to what queue, and in how many rounds.
 #[derive(Clone, Copy)]
-struct Fall {
-    every_s: f64,
-    low_rounds: u32,
-    low_queue_us: u32,
-    back_rounds: u32,
-}
+struct Fall(f64, u32, u32, u32);
 
 /// ProbeRTT of BBR: 200 ms are five rounds.
-const BBR: Fall = Fall {
-    every_s: 10.2,
-    low_rounds: 5,
-    low_queue_us: 0,
-    back_rounds: 3,
-};
+const BBR: Fall = Fall(10.2, 5, 0, 3);
 
 /// A flow in `compete` that has seen these.
 fn after_falls(falls: &[Fall]) -> Rounds {
@@ -330,18 +320,18 @@ fn after_falls(falls: &[Fall]) -> Rounds {
     rounds_until(&mut rounds, COMPETE, true, |rounds| {
         round_with_rtt(rounds, RTT_US + 11_000)
     });
-    for fall in falls {
-        let rounds_each = (fall.every_s * 1e6 / f64::from(RTT_US)) as u32;
-        for _ in 0..rounds_each - fall.low_rounds - fall.back_rounds - 1 {
+    for &Fall(every_s, low_rounds, low_queue_us, back_rounds) in falls {
+        let rounds_each = (every_s * 1e6 / f64::from(RTT_US)) as u32;
+        for _ in 0..rounds_each - low_rounds - back_rounds - 1 {
             round_next_to_others(&mut rounds, QUEUE_US, false);
         }
         // Losses end a dip.
         round_next_to_others(&mut rounds, QUEUE_US, true);
-        for _ in 0..fall.low_rounds {
-            round_next_to_others(&mut rounds, fall.low_queue_us, false);
+        for _ in 0..low_rounds {
+            round_next_to_others(&mut rounds, low_queue_us, false);
         }
-        for step in 1..=fall.back_rounds {
-            round_next_to_others(&mut rounds, QUEUE_US * step / fall.back_rounds, false);
+        for step in 1..=back_rounds {
+            round_next_to_others(&mut rounds, QUEUE_US * step / back_rounds, false);
         }
     }
     rounds
@@ -358,10 +348,7 @@ fn ignores_losses(rounds: &mut Rounds) -> bool {
 /// With much of its own in flight it does not see each of them.
 #[test]
 fn one_of_bbrs_may_be_missed() {
-    let missed = Fall {
-        every_s: 20.4,
-        ..BBR
-    };
+    let missed = Fall(20.4, 5, 0, 3);
     assert!(ignores_losses(&mut after_falls(&[BBR, BBR, missed])));
     assert!(!ignores_losses(&mut after_falls(&[BBR, missed])));
 }
@@ -370,7 +357,7 @@ fn one_of_bbrs_may_be_missed() {
 #[test]
 fn it_ignores_losses_when_a_queue_goes_and_comes_as_bbrs_does() {
     for every_s in [10.2, 5.0] {
-        let falls = [Fall { every_s, ..BBR }; 3];
+        let falls = [Fall(every_s, 5, 0, 3); 3];
         assert!(
             ignores_losses(&mut after_falls(&falls)),
             "every {every_s} s"
@@ -380,44 +367,23 @@ fn it_ignores_losses_when_a_queue_goes_and_comes_as_bbrs_does() {
 
 #[test]
 fn a_queue_that_goes_otherwise_is_not_bbrs() {
-    let slow = Fall {
-        back_rounds: 40,
-        ..BBR
-    };
-    let short = Fall {
-        low_rounds: 2,
-        ..BBR
-    };
-    let long = Fall {
-        low_rounds: 20,
-        ..BBR
-    };
-    let queued = Fall {
-        low_queue_us: 4000,
-        ..BBR
-    };
-    let often = Fall {
-        every_s: 3.0,
-        ..BBR
-    };
-    let later = Fall {
-        every_s: 30.0,
-        ..BBR
-    };
-    let rare = Fall {
-        every_s: 15.0,
-        ..BBR
-    };
+    let often = Fall(3.0, 5, 0, 3);
     for (what, falls) in [
         ("once", &[BBR][..]),
-        ("back as slowly as CUBIC", &[slow; 3]),
-        ("for 80 ms", &[short; 3]),
-        ("for 0.8 s, as a source that pauses", &[long; 3]),
-        ("not to the base", &[queued; 3]),
+        ("back as slowly as CUBIC", &[Fall(10.2, 5, 0, 40); 3]),
+        ("for 80 ms", &[Fall(10.2, 2, 0, 3); 3]),
+        (
+            "for 0.8 s, as a source that pauses",
+            &[Fall(10.2, 20, 0, 3); 3],
+        ),
+        ("not to the base", &[Fall(10.2, 5, 4000, 3); 3]),
         ("too often", &[often; 6]),
-        ("too rarely", &[rare; 3]),
+        ("too rarely", &[Fall(15.0, 5, 0, 3); 3]),
         ("too soon after some that were", &[BBR, BBR, BBR, often]),
-        ("too late after some that were", &[BBR, BBR, BBR, later]),
+        (
+            "too late after some that were",
+            &[BBR, BBR, BBR, Fall(30.0, 5, 0, 3)],
+        ),
     ] {
         assert!(!ignores_losses(&mut after_falls(falls)), "{what}");
     }

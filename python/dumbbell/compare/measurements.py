@@ -18,7 +18,7 @@ from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.verdict import INVALID
 
-__all__ = ["FORMAT", "Measurement", "load", "save"]
+__all__ = ["FORMAT", "Measurement", "digest", "load", "save", "write"]
 
 #: Version of the file; docs/format-cross-validation.md describes it.
 FORMAT = 1
@@ -67,13 +67,25 @@ def save(measured: Iterable[tuple[str, Scenario, Sequence[Run]]], path: Path) ->
         "dumbbell": ENGINE_VERSION,
         **provenance(run for _, _, runs in cases for run in runs),
     }
-    lines = [
-        json.dumps(
-            {"name": name, "scenario": scenario.to_dict(), "reps": [digest(run) for run in runs]},
-            ensure_ascii=False, separators=(",", ":"), allow_nan=False,
-        )
+    documents = [
+        {"name": name, "scenario": scenario.to_dict(), "reps": [digest(run) for run in runs]}
         for name, scenario, runs in cases
-    ]  # fmt: skip
+    ]
+    write(head, documents, path)
+
+
+def write(head: Mapping[str, Any], cases: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Write a file of measurements from its documents.
+
+    Raises
+    ------
+    ResultError
+        The file cannot be written.
+    """
+    lines = [
+        json.dumps(case, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        for case in cases
+    ]
     # One line per case, so that a new measurement is one line of a diff.
     text = (
         json.dumps(head, ensure_ascii=False)[:-1] + ', "cases": [\n' + ",\n".join(lines) + "\n]}\n"
