@@ -82,6 +82,20 @@ def test_processes_in_turn_lock_copa_on_the_kernel_too():
     assert min(in_turn) > 90
 
 
+def test_a_script_measures_what_the_files_have():
+    script = runpy.run_path(str(ROOT / "docs" / "measure_papers.py"))
+    wanted = [
+        script["Wanted"](batch.paper, batch.setup, point, seed)
+        for batch in script["BATCHES"]
+        for seed in batch.seeds
+        for point in batch.points
+    ]
+    assert len(wanted) == len(set(wanted))
+    assert script["measured"]() == set(wanted)
+    lines = [len(file.read_text().splitlines()) for file in (script["PLAIN"], script["ELEMENTS"])]
+    assert sum(lines) == len(wanted)
+
+
 def test_the_page_has_the_table():
     """`python docs/findings_tables.py` writes it."""
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
