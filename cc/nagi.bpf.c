@@ -10,8 +10,8 @@
  * is the compromise between a queue that grows with N (rate = k/d: Copa, Vegas) and a rate that an error of the
  * base RTT moves too much (rate = k/d^4): an error e moves the rate by 2e/d.
  *
- * Ceiling: a flow of this kind at two packets a round trip queues c root(T0 RTT/2), 6.4 ms at 40 ms. Above that
- * all of the kind yield, so a queue that stays above ceiling_us although they do belongs to other flows: COMPETE.
+ * Ceiling: a flow of this kind at two packets a round trip queues c root(T0 RTT/2): 6.4 ms at 40 ms, 10 ms at 99 ms.
+ * Above that all of them yield, so a queue that stays above ceiling_us although they do belongs to others: COMPETE.
  *
  * Then it has yielded to them for a second, so it begins with the rate that it had before.
  *
@@ -20,8 +20,8 @@
  *
  * Dip, the way back: no flow can tell its own kind from others by watching. So all of the kind take dip_pct off
  * their windows at once, for three rounds, and put it back for three. When? When the RTT has risen past a half octave,
- * which they see together even if their base RTTs differ, or dip_ms after the last. By Little's law the RTT moves by
- * the kind's share S of what is in flight: 1 when alone, and then the queue is theirs to drain. A flow that
+ * which those of one path see together whichever base they believe, or dip_ms after the last. By Little's law the RTT
+ * moves by the kind's share S of what is in flight: 1 when alone, and then the queue is theirs to drain. A flow that
  * is one of two kinds stops growing at a half, gives back what is above, and below a quarter aims at twice its
  * window. Against BBR, which keeps twice its estimate in flight however long the queue, any share is an equilibrium
  * at some queue (Ware et al., IMC 2019), and a half is fair. In shallow buffers it ignores the losses that BBR
@@ -57,7 +57,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define STARTUP_SAMPLES	8U
 
 PARAM(u32, root_milli, 225, 1, 4000, "/1000", "c: queueing delay over root(T0/rate)");
-PARAM(u32, ceiling_us, 10000, 100, 1000000, "us", "no number of flows of this kind queues longer");
+PARAM(u32, ceiling_us, 10000, 100, 1000000, "us", "own flows queue no longer; 10 ms: at RTTs below 99 ms");
 PARAM(u32, drain_ms, 5000, 0, 600000, "ms", "so long without an RTT near the base: drain; 0: never");
 PARAM(u32, dip_pct, 30, 0, 90, "%", "off the window to find out whose queue it is, at most; 0: never");
 PARAM(u32, dip_ms, 4000, 0, 600000, "ms", "and six round trips after a dip: the next; 0: by the RTT only");
