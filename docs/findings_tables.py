@@ -34,6 +34,11 @@ BY_EARLIER_RULE = "| | earlier rule | rule now, seed 1 | rule now, ten seeds |"
 KERNEL_NOW = "| | rule now, kernel |"
 #: Of answers that were kept before builds were.
 EARLIER = "of 26 November 2026 or before"
+#: What an answer leaves out that its reader has to know.
+REMARKS = {
+    "D3": " By the rule until 27 November it was shown with two of them: [both "
+    "readings](#d3-by-both-readings).",
+}
 #: When a prediction was entered, by whether something of it had been measured.
 ENTERED = {True: "after", False: "before", None: "–"}
 
@@ -115,7 +120,8 @@ def answers(page: str, found: dict[str, Any]) -> str:
         ],
         [
             [name, PLAIN_WORDS[name], earlier[name], each["plain"], kernel.get(name, "–"),
-             each["preset"], depends_on(each, now.get(name, "–"), runs.get(name, ""))]
+             each["preset"],
+             depends_on(each, now.get(name, "–"), runs.get(name, "")) + REMARKS.get(name, "")]
             for name, each in found.items()
         ],
     )  # fmt: skip
