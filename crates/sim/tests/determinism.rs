@@ -17,7 +17,7 @@ use dumbbell_sim::{FlowSummary, Group, LinkSummary, Output, Scenario};
 /// prints, in a commit of its own that says which behaviour changed and why.
 const GOLDEN_DIGEST: u64 = 0x8bdf_c7c8_9d10_a501;
 
-/// Every congestion control, base RTT, kind of flow and host in one small run.
+/// Four congestion controls, three base RTTs, kinds of flow and hosts in one small run.
 fn everything(seed: u64) -> Scenario {
     let jittered = |group: Group| Group {
         start_jitter_ns: 50 * NS_PER_MS,
