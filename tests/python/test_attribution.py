@@ -160,7 +160,7 @@ def test_what_no_candidate_shows_is_refuted(attributed):
         lambda marks, seed: 2.0 if "a=1" in marks and seed == 1 else 0.0, element("a", "1")
     )
     assert found.conclusion is Conclusion.REFUTED
-    assert found.sentence == "Not shown, with the one candidate neither: a."
+    assert found.sentence == "Not shown, nor with the only candidate: a."
 
 
 def test_chance_is_told_with_its_frequency_and_what_makes_it_certain(attributed):

@@ -303,7 +303,7 @@ def test_the_page_shows_figure_and_answer_before_the_findings_fold(reproduced):
     assert '<th><span lang="en">expected</span>' in text
 
 
-def test_attribution_says_what_findings_hang_on(cli, tmp_path, monkeypatch):
+def test_attribution_says_what_findings_depend_on(cli, tmp_path, monkeypatch):
     paper = PAPERS["coexistence"]
     short = replace(paper, scenario=lambda p, seed: paper.scenario(p, seed).replace(time="2s"))
     monkeypatch.setitem(PAPERS, "coexistence", short)

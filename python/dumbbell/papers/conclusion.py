@@ -315,5 +315,5 @@ def not_shown(each: FindingAttribution) -> str:
             f"{listed(each, each.nearly)}."
         )
     if len(tried) == 1:
-        return f"Not shown, with the one candidate neither: {', '.join(tried)}."
+        return f"Not shown, nor with the only candidate: {', '.join(tried)}."
     return f"Not shown, whichever of {len(tried)} candidates is added: {', '.join(tried)}."

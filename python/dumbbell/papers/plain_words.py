@@ -10,7 +10,8 @@ PLAIN_WORDS = {
     "A4": "At 32 BDP Copa and CUBIC together lose throughput to timeouts.",
     "A5": "tcptrace counts too many of Copa's packets as in flight where packets are lost.",
     "A6": "One Copa, one BBR: BBR ahead in small buffers, about equal from 4 BDP on.",
-    "A7": "Four of each: BBR ahead in small buffers, Copa in large ones, less fairly than 1 : 1.",
+    "A7": "Four of each: BBR ahead in small buffers, Copa in large ones, less fairly than one "
+    "against one.",
     "B1": "Copa flows fill the link, however many.",
     "B2": "With 64 Copa flows or more the delay grows.",
     "B3": "64 Copa flows or more take each other for buffer-fillers, and go on doing so.",
