@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import runpy
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from rich.console import Console
 
+from dumbbell.cli.print_reproduction import print_answer
+from dumbbell.papers import Check, Finding
 from dumbbell.papers.answers import answer_to, answers
 from dumbbell.papers.apparatus import ELEMENTS, elements_for
 from dumbbell.papers.conclusion import Conclusion
-from dumbbell.papers.plain_words import PLAIN_WORDS
+from dumbbell.papers.plain_words import ELEMENT_WORDS, PLAIN_WORDS, in_plain_words
 from dumbbell.papers.prediction import Verdict
 from dumbbell.papers.predictions import PREDICTIONS
 from dumbbell.papers.presets import preset_for
@@ -93,3 +99,41 @@ def test_each_element_that_may_matter_was_tried(paper):
 
 #: The plain set-up of ogino2021 has this window.
 SAME_AS_PLAIN = {"rwnd: 8MiB"}
+
+
+def test_elements_have_plain_words():
+    assert set(ELEMENT_WORDS) == set(ELEMENTS)
+    for finding in PLAIN_WORDS:
+        words = in_plain_words(answer_to(finding))
+        assert "_" not in words
+        assert not any(f" {element}:" in words for element in ELEMENTS)
+    assert in_plain_words("With ooo_limit: 48 + bbr_4_12: unpaced (9 of 10 fresh seeds).") == (
+        "With a limit of segments above a hole, 48 + the BBR of Linux 4.12, unpaced (9 of 10 fresh "
+        "seeds)."
+    )
+    assert in_plain_words("Not shown, nor with the only candidate: noise.") == (
+        "Not shown, nor with the only candidate: noise of the RTT."
+    )
+
+
+def printed(*shown: tuple[str, bool], apparatus: str = "") -> str:
+    """What the terminal answers to findings that are shown or not."""
+    findings = [
+        Finding(name, "", 10 * ((Check("", "{}", (1.0,), holds),),)) for name, holds in shown
+    ]
+    result: Any = SimpleNamespace(
+        results=[SimpleNamespace(headline="some")],
+        findings=findings,
+        paper=SimpleNamespace(apparatus=apparatus),
+    )
+    stream = io.StringIO()
+    print_answer(Console(file=stream, width=500), result)
+    return stream.getvalue()
+
+
+def test_the_terminal_answers_what_is_not_shown_or_lost_with_the_apparatus():
+    text = printed(("A1", True), ("A2", True), ("A4", False))
+    assert text.count("→") == 2
+    assert "with the paper's hosts as far as they are known (`mininet-2021`) in 0 of 10." in text
+    assert "candidates is added: the receive window, the send buffer," in text
+    assert "→" not in printed(("A1", True), ("A4", False), apparatus="mininet-2021")

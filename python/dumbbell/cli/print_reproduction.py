@@ -12,9 +12,9 @@ from rich.table import Table
 from dumbbell.cli.attribution import print_attributions
 from dumbbell.cli.console import out, print_line, print_table
 from dumbbell.papers import EngineResult, Finding, Outcome, Reproduction
-from dumbbell.papers.answers import answer_to
+from dumbbell.papers.answers import answer_to, is_lost
 from dumbbell.papers.attribution import Attribution
-from dumbbell.papers.plain_words import PLAIN_WORDS
+from dumbbell.papers.plain_words import PLAIN_WORDS, in_plain_words
 
 __all__ = ["ATTRIBUTION", "print_all"]
 
@@ -48,7 +48,7 @@ def print_all(
 
 
 def print_answer(console: Console, result: Reproduction) -> None:
-    """Print in words what the paper found, whether it is so here, and if not, why not."""
+    """Print in words what the paper found, whether it is so here, and what that depends on."""
     console.print(
         f"[bold]{result.results[0].headline}[/] in simulation: what the paper found, and in how "
         "many repetitions it is so here",
@@ -59,10 +59,17 @@ def print_answer(console: Console, result: Reproduction) -> None:
         words = escape(PLAIN_WORDS.get(finding.id, finding.statement))
         count = finding.count or str(finding.outcome)
         grid.add_row(SYMBOLS[finding.outcome], f"[bold]{finding.id}[/]", words, count)
-        answer = "" if finding.shown or result.paper.apparatus else answer_to(finding.id)
+        answer = "" if result.paper.apparatus else what_it_depends_on(finding)
         if answer:
             grid.add_row("", "", escape(f"→ {answer}"), "")
     console.print(grid)
+
+
+def what_it_depends_on(finding: Finding) -> str:
+    """Return a finding's answer in plain words; empty if it is shown with the apparatus too."""
+    if finding.shown and not is_lost(finding.id):
+        return ""
+    return in_plain_words(answer_to(finding.id))
 
 
 def print_reproduction(

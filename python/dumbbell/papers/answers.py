@@ -11,7 +11,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-__all__ = ["answer_to", "answers"]
+from dumbbell.papers.conclusion import Conclusion
+
+__all__ = ["answer_to", "answers", "is_lost"]
 
 
 @cache
@@ -25,3 +27,8 @@ def answers() -> dict[str, Any]:
 def answer_to(finding: str) -> str:
     """Return what a finding depends on, in a sentence; empty if that was not found out."""
     return str(answers().get(finding, {}).get("sentence", ""))
+
+
+def is_lost(finding: str) -> bool:
+    """Return whether the plain set-up shows a finding and the paper's apparatus does not."""
+    return answers().get(finding, {}).get("conclusion") == Conclusion.LOST
