@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
@@ -62,6 +63,34 @@ def test_answers_have_the_predictions_that_there_are():
     for each in kept:
         assert each["measured_before"] is known[each["id"]].measured_before
         assert each["verdict"] in set(Verdict)
+
+
+#: How each prediction ended; a change of this is a change of what findings.md says.
+ENDED = {
+    "confirmed": (
+        "A1.room-rtt A1.room-total A1.room-lead A4.plain A5.count A7.fair-pair B2.sleep "
+        "C1.over-pacing C1.versions C1.starts"
+    ),
+    "refuted": (
+        "A1.room-mode A1.tbf-mode A1.tbf-lead A4.recovery A4.window A4.memory A6.linux-5.1 "
+        "A6.lateness B2.in-turn D3.small D3.large D3.timeouts D3.limit-100 D3.recovery "
+        "D3.unpaced"
+    ),
+    "undecidable": (
+        "A4.rtt A4.window-16 A4.all A6.aggregation A6.over-pacing A6.over-pacing-size "
+        "A6.order A6.room B2.iperf3 B2.gso"
+    ),
+}
+
+
+def test_predictions_ended_as_they_are_known_to():
+    ended = {name: verdict for verdict, names in ENDED.items() for name in names.split()}
+    assert len(ended) == 35
+    kept = [each for answer in answers().values() for each in answer["predictions"]]
+    assert {each["id"]: each["verdict"] for each in kept} == ended
+    page = (DOCS / "findings.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([A-D]\d\.\S+) \|.*\| \*\*(\w+)\*\* \|", page, re.MULTILINE)
+    assert dict(rows) == ended
 
 
 def level_of(treatment: str) -> tuple[str, str]:

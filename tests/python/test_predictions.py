@@ -1,4 +1,4 @@
-"""How predictions of the apparatus end, and that those there are can end either way."""
+"""How predictions of the apparatus end, and that six of those there are can end either way."""
 
 from __future__ import annotations
 
