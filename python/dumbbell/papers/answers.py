@@ -31,4 +31,4 @@ def answer_to(finding: str) -> str:
 
 def is_lost(finding: str) -> bool:
     """Return whether the plain set-up shows a finding and the paper's apparatus does not."""
-    return answers().get(finding, {}).get("conclusion") == Conclusion.LOST
+    return bool(answers().get(finding, {}).get("conclusion") == Conclusion.LOST)
