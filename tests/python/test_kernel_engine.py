@@ -158,12 +158,15 @@ def test_cake_tells_hosts_and_codepoints_apart(nothing_left):
 
 
 def test_tables_have_the_simulators_columns(tmp_path):
-    asked = scenario("linux/cubic")
+    asked = scenario("linux/cubic", "linux/reno")
     kernel = dumbbell.run(asked, engine="kernel")
-    simulator = dumbbell.run(asked.replace(groups=["cubic"]))
-    for name in ("flows", "queue"):
+    simulator = dumbbell.run(asked.replace(groups=["cubic", "reno"]))
+    for name in ("flows", "queue", "queue_by_group"):
         assert kernel.tables[name].column_names == simulator.tables[name].column_names
         assert kernel.tables[name].num_rows > 100
+    by_group = kernel.queue_by_group["backlog_bytes"].to_numpy().reshape(-1, 2)
+    assert (by_group.sum(axis=1) == kernel.queue["backlog_bytes"].to_numpy()).all()
+    assert (by_group.mean(axis=0) > 0).all()
     loaded = dumbbell.Run.load(kernel.save(tmp_path / "run"))
     assert loaded.to_json() == kernel.to_json()
 

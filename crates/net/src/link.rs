@@ -1,10 +1,13 @@
 //! A link: impairments, a queue, a transmitter or another medium. Its propagation is a line of the network.
 
 mod arrival;
+mod backlog_by_route;
 mod port;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use self::backlog_by_route::BacklogByRoute;
 use self::port::LinkPort;
 use crate::impair::pass;
 use crate::medium::{Account, Carry, Channel, Medium};
@@ -34,6 +37,8 @@ pub struct Link<H> {
     /// What waits, as the queue itself says; counted here so that it is not asked for every packet.
     backlog_pkts: u64,
     backlog_bytes: u64,
+    /// The same by route, if it is wanted.
+    by_route: Option<Box<BacklogByRoute>>,
 }
 
 /// A medium, and what it has in hand.
@@ -73,6 +78,7 @@ impl<H: Header> Link<H> {
             is_plain: true,
             backlog_pkts: 0,
             backlog_bytes: 0,
+            by_route: None,
         }
     }
 
@@ -86,6 +92,17 @@ impl<H: Header> Link<H> {
     #[inline(always)]
     pub fn backlog_bytes(&self) -> u64 {
         self.backlog_bytes
+    }
+
+    /// Of these, the packets on a route; 0 unless it is counted ([`Network::count_by_route`](crate::Network::count_by_route)).
+    pub fn backlog_of_route_bytes(&self, route: usize) -> u64 {
+        let by_route = self.by_route.as_ref();
+        by_route.map_or(0, |by_route| by_route.of_route(route))
+    }
+
+    /// What waits is counted by route too; nothing waits now.
+    pub(crate) fn count_by_route(&mut self, route_of_hop: Arc<[u32]>, routes: usize) {
+        self.by_route = Some(Box::new(BacklogByRoute::new(route_of_hop, routes)));
     }
 
     /// Until when the wire is taken, ns.
@@ -298,6 +315,9 @@ impl<H: Header> Link<H> {
     fn join(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
         self.backlog_pkts += 1;
         self.backlog_bytes += u64::from(packet.wire_bytes);
+        if let Some(by_route) = &mut self.by_route {
+            by_route.add(&packet);
+        }
         self.queue.enqueue(now_ns, packet, effects);
     }
 
@@ -361,8 +381,7 @@ impl<H: Header> Link<H> {
     ) -> Option<Packet<H>> {
         let packet = self.queue.dequeue(now_ns, effects);
         if let Some(packet) = &packet {
-            self.backlog_pkts -= 1;
-            self.backlog_bytes -= u64::from(packet.wire_bytes);
+            self.forget(packet);
         }
         self.report(index, now_ns, effects, observer);
         packet
@@ -395,6 +414,12 @@ impl<H: Header> Link<H> {
             (self.queue.backlog_pkts(), self.queue.backlog_bytes()),
             "packets are neither lost nor made"
         );
+        debug_assert!(
+            self.by_route
+                .as_ref()
+                .is_none_or(|by_route| by_route.sum() == self.backlog_bytes),
+            "what waits is on the routes"
+        );
     }
 
     #[cold]
@@ -422,8 +447,12 @@ impl<H: Header> Link<H> {
     }
 
     /// A packet no longer waits.
+    #[inline(always)]
     fn forget(&mut self, packet: &Packet<H>) {
         self.backlog_pkts -= 1;
         self.backlog_bytes -= u64::from(packet.wire_bytes);
+        if let Some(by_route) = &mut self.by_route {
+            by_route.remove(packet);
+        }
     }
 }

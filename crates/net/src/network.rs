@@ -16,6 +16,7 @@ pub use changes::NetworkChange;
 pub use outlook::Outlook;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use self::channels::Channels;
 use crate::medium::Channel;
@@ -182,6 +183,19 @@ impl<H: Header> Network<H> {
     pub fn line_mut(&mut self, line: usize) -> &mut DelayLine<Packet<H>> {
         let first = 2 * self.links.len() + 1;
         &mut self.lines[first + line]
+    }
+
+    /// From now on the links of this network, in which no packet is yet, also count what waits by route.
+    pub fn count_by_route(&mut self) {
+        let ends = self.routes.iter().skip(1).map(|&start| start as usize);
+        let ends = ends.chain([self.hops.len()]);
+        let hops = (0..).zip(self.routes.iter().zip(ends));
+        let route_of_hop: Arc<[u32]> = hops
+            .flat_map(|(route, (&start, end))| std::iter::repeat_n(route, end - start as usize))
+            .collect();
+        for link in &mut self.links {
+            link.count_by_route(Arc::clone(&route_of_hop), self.routes.len());
+        }
     }
 
     /// A meter of this network and so many flows, with nothing counted yet at `now_ns`; `is_forward`

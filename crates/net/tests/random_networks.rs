@@ -270,6 +270,7 @@ impl Observer<Number> for Log {
 /// Runs `plan` until nothing moves any more; returns when each packet was delivered, ns, in order.
 fn run(plan: &Plan, log: &mut Log) -> Result<Vec<(u32, u64)>, TestCaseError> {
     let mut network = plan.network();
+    network.count_by_route();
     let mut meter = network.meter(FLOWS as usize, 0, |_| true);
     let mut delivered = Vec::new();
     let never_ns = u64::MAX >> 8;
@@ -290,6 +291,15 @@ fn run(plan: &Plan, log: &mut Log) -> Result<Vec<(u32, u64)>, TestCaseError> {
             delivered.len() as u64 + log.dropped + inside,
             "what entered is delivered, dropped or inside"
         );
+        for link in network.links() {
+            let mut waiting = vec![0; plan.routes.len()];
+            link.for_each(&mut |packet| {
+                let route = plan.arrivals[packet.header.0 as usize].route;
+                waiting[route] += u64::from(packet.wire_bytes);
+            });
+            let counted = (0..waiting.len()).map(|route| link.backlog_of_route_bytes(route));
+            prop_assert_eq!(counted.collect::<Vec<_>>(), waiting, "what waits, by route");
+        }
         let Some((number, arrival)) = arrivals.next() else {
             break;
         };

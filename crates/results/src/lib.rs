@@ -27,7 +27,8 @@ pub use output::Output;
 pub use program::ProgramSummary;
 pub use rate::{bits_per_second, ratio};
 pub use samples::{
-    FlowSamples, QueueSamples, RawColumn, StateSamples, StatisticSamples, UNKNOWN, per_second,
+    FlowSamples, GroupBacklog, QueueSamples, RawColumn, StateSamples, StatisticSamples, UNKNOWN,
+    per_second,
 };
 pub use summary::{FlowSummary, LinkSummary, LoadedCc, QueueStatistics, RequestSummary, Summary};
 pub use table::{Table, TimeSeries};

@@ -8,7 +8,7 @@ use crate::table::Table;
 pub struct Output {
     /// Counts and means.
     pub summary: Summary,
-    /// Time series: `flows`, `queue` and `state-<group>-<cc>`; none when sampling is off. And
+    /// Time series: `flows`, `queue`, `queue_by_group` and `state-<group>-<cc>`; none when sampling is off. And
     /// `transfers`, where a group has an application.
     pub tables: Vec<Table>,
 }

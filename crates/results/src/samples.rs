@@ -2,7 +2,7 @@
 
 use dumbbell_cc::Series;
 use dumbbell_net::{Header, Link, LinkMeter};
-use dumbbell_scenario::Scenario;
+use dumbbell_scenario::{Scenario, Topology, Way, route};
 
 /// In a column that may have gaps: the engine does not know.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -96,6 +96,22 @@ pub struct QueueSamples {
     pub link: Vec<u32>,
     /// What disciplines declare as series, one column per name.
     pub statistics: Vec<StatisticSamples>,
+    /// What waits by group, of scenarios with several.
+    pub by_group: Vec<GroupBacklog>,
+    /// By link: groups whose data or ACKs cross it, if `by_group` is wanted.
+    pub groups_of_link: Vec<Vec<u32>>,
+}
+
+/// What waits of a group in a link's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "docs/format-run.md has the table of columns")]
+pub struct GroupBacklog {
+    pub time_us: i64,
+    /// Index of the link.
+    pub link: u32,
+    /// Index of the group.
+    pub group: u32,
+    pub backlog_bytes: u64,
 }
 
 /// Samples of one of the statistics that queue disciplines declare as series.
@@ -137,19 +153,21 @@ impl QueueSamples {
         }
         Self {
             statistics,
+            groups_of_link: groups_of_links(scenario),
             ..Self::default()
         }
     }
 
-    /// Samples link number `index` as it stands at `now_ns`.
+    /// Samples link number `index` as it stands at `now_ns`, in a run that started at `start_ns`.
     pub fn sample<H: Header>(
         &mut self,
-        now_ns: u64,
+        (start_ns, now_ns): (u64, u64),
         index: u32,
         link: &Link<H>,
         meter: &mut LinkMeter,
     ) {
-        self.time_us.push((now_ns / 1000) as i64);
+        let time_us = ((now_ns - start_ns) / 1000) as i64;
+        self.time_us.push(time_us);
         self.backlog_bytes.push(link.backlog_bytes());
         self.backlog_pkts.push(link.backlog_pkts() as u32);
         self.sojourn_us.push(meter.take_last_sojourn_us());
@@ -158,6 +176,17 @@ impl QueueSamples {
         self.link.push(index);
         if !self.statistics.is_empty() {
             self.sample_statistics(index, link);
+        }
+        if let Some(groups) = self.groups_of_link.get(index as usize) {
+            self.by_group.extend(groups.iter().map(|&group| {
+                let of = |way| link.backlog_of_route_bytes(route(group as usize, way));
+                GroupBacklog {
+                    time_us,
+                    link: index,
+                    group,
+                    backlog_bytes: of(Way::There) + of(Way::Back),
+                }
+            }));
         }
     }
 
@@ -179,6 +208,25 @@ impl QueueSamples {
             }
         });
     }
+}
+
+/// By link: the groups whose data or ACKs cross it; empty if nothing is sampled by group.
+fn groups_of_links(scenario: &Scenario) -> Vec<Vec<u32>> {
+    if !scenario.samples_backlog_by_group() {
+        return Vec::new();
+    }
+    let topology = Topology::new(scenario);
+    let crosses = |link: usize, group: usize| {
+        let path = &topology.paths[group];
+        path.route.contains(&link) || path.back.contains(&link)
+    };
+    let groups_of = |link| {
+        let groups = 0..topology.paths.len();
+        groups.filter(move |&group| crosses(link, group))
+    };
+    (0..topology.links.len())
+        .map(|link| groups_of(link).map(|group| group as u32).collect())
+        .collect()
 }
 
 impl FlowSamples {

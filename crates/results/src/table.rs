@@ -12,13 +12,13 @@ use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, Field, Schema};
 use dumbbell_cc::{Series, TCP_INFINITE_SSTHRESH};
 
-use crate::samples::{FlowSamples, QueueSamples, RawColumn, StateSamples, UNKNOWN};
+use crate::samples::{FlowSamples, GroupBacklog, QueueSamples, RawColumn, StateSamples, UNKNOWN};
 use dumbbell_scenario::Scenario;
 
 /// A named table of a run.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// `flows`, `queue`, `state-<group>-<cc>`, `transfers` or `connections`.
+    /// `flows`, `queue`, `queue_by_group`, `state-<group>-<cc>`, `transfers` or `connections`.
     pub name: String,
     /// Its rows.
     pub batch: RecordBatch,
@@ -46,10 +46,16 @@ impl Table {
             .enumerate()
             .flat_map(|(group, flows)| std::iter::repeat_n(group, flows))
             .collect();
+        let links = scenario.link_names();
+        let by_group = scenario
+            .samples_backlog_by_group()
+            .then(|| Self::queue_by_group(&series.queue.by_group, &links))
+            .transpose()?;
         let mut tables = vec![
             Self::flows(series.flows)?,
-            Self::queue(series.queue, &scenario.link_names())?,
+            Self::queue(series.queue, &links)?,
         ];
+        tables.extend(by_group);
         for (group, samples) in series.states.into_iter().enumerate() {
             let mss_bytes = scenario.groups[group].mss_bytes;
             let is_row_of_group = |flow: u32| group_of[flow as usize] == group;
@@ -123,6 +129,27 @@ impl Table {
             columns.push((column.name, values));
         }
         table("queue".to_owned(), columns)
+    }
+
+    /// The table `queue_by_group`.
+    fn queue_by_group(rows: &[GroupBacklog], links: &[String]) -> Result<Self, ArrowError> {
+        let link = rows.iter().map(|row| row.link).collect();
+        let columns = vec![
+            (
+                "time_us",
+                column_i64(rows.iter().map(|row| row.time_us).collect()),
+            ),
+            (
+                "group",
+                column_u32(rows.iter().map(|row| row.group).collect()),
+            ),
+            (
+                "backlog_bytes",
+                column_u64(rows.iter().map(|row| row.backlog_bytes).collect()),
+            ),
+            ("link", labelled::<UInt32Type>(link, links)?),
+        ];
+        table("queue_by_group".to_owned(), columns)
     }
 
     /// The private state of a group whose rows in the `flows` table `is_row_of_group` tells;

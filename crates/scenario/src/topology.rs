@@ -140,6 +140,11 @@ impl Scenario {
         links.map(|link| link.name.clone()).collect()
     }
 
+    /// Whether the time series have what waits by group: of one group it is all that waits.
+    pub fn samples_backlog_by_group(&self) -> bool {
+        self.groups.len() > 1 && self.sample_interval_ns > 0
+    }
+
     /// What packets have in common, by the number of their [`route`]. Hosts are those of
     /// [`host_addresses`](crate::address_plan::host_addresses): two of each group's own.
     fn route_facts(&self) -> Vec<RouteFacts> {
@@ -190,6 +195,9 @@ impl Scenario {
             (link, DelayLine::new(behind_ns))
         });
         let mut network = Network::new(links.collect(), lines, &routes);
+        if self.samples_backlog_by_group() {
+            network.count_by_route();
+        }
         self.share_channels(&topology, &mut network);
         network
     }

@@ -64,7 +64,7 @@ impl Recorder {
             self.sample_by_group(now_ns, flows, applications);
         }
         for ((index, link), meter) in (0..).zip(links).zip(meters) {
-            self.queue.sample(now_ns, index, link, meter);
+            self.queue.sample((0, now_ns), index, link, meter);
         }
     }
 

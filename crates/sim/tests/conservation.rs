@@ -315,6 +315,18 @@ fn check_queue_series(output: &Output, queue: &Queue) {
     assert!(backlog.iter().all(|&backlog| backlog <= limit as f64));
 }
 
+/// What waits of each group adds up to what waits.
+fn check_queue_by_group(output: &Output, scenario: &Scenario) {
+    if scenario.groups.len() < 2 {
+        assert!(output.tables.iter().all(|it| it.name != "queue_by_group"));
+        return;
+    }
+    let by_group = column(output, "queue_by_group", "backlog_bytes");
+    let sums = by_group.chunks(scenario.groups.len());
+    let sums: Vec<f64> = sums.map(|groups| groups.iter().sum()).collect();
+    assert_eq!(sums, column(output, "queue", "backlog_bytes"));
+}
+
 fn check_flow_series(output: &Output, scenario: &Scenario) {
     let flow = column(output, "flows", "flow");
     assert!(column(output, "flows", "time_us").is_sorted());
@@ -359,6 +371,7 @@ proptest! {
         check_sums(&output);
         check_marks(&output, &scenario);
         check_queue_series(&output, &scenario.links[0].queue);
+        check_queue_by_group(&output, &scenario);
         check_flow_series(&output, &scenario);
     }
 }

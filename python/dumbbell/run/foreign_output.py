@@ -19,6 +19,7 @@ from dumbbell.errors import ResultError
 from dumbbell.isolation.printable import printable
 from dumbbell.isolation.protocol import BrokenAnswer, parse_json
 from dumbbell.run.foreign_summary import check_summary
+from dumbbell.run.links import BY_GROUP
 from dumbbell.run.transfers import TRANSFERS, check_transfers, has_transfers
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.element import queue_disciplines
@@ -56,6 +57,7 @@ COLUMNS = {
         "sojourn_us": "uint32", "forwarded_pkts": "uint64", "dropped_pkts": "uint64",
         "link": STATE,
     },
+    BY_GROUP: {"time_us": "int64", "group": "uint32", "backlog_bytes": "uint64", "link": STATE},
     TRANSFERS: {
         "group": "uint32", "flow": "uint32", "connection": "uint32", "kind": STATE,
         "size_bytes": "uint64", "start_us": "int64", "end_us": "int64",
@@ -142,6 +144,8 @@ def read_tables(file: File, tables: Any, scenario: Scenario) -> dict[str, pa.Tab
     series = set(read) - {TRANSFERS}
     if series and not {"flows", "queue"} <= series:
         raise BrokenAnswer("tables without those of flows and queue")
+    if (BY_GROUP in series) != (bool(series) and len(scenario.groups) > 1):
+        raise BrokenAnswer("what waits by group of one group, or not of several")
     if bool(series) != (scenario.sample > 0):
         raise BrokenAnswer("tables that nobody asked for, or none")
     if (TRANSFERS in read) != has_transfers(scenario):
@@ -151,7 +155,7 @@ def read_tables(file: File, tables: Any, scenario: Scenario) -> dict[str, pa.Tab
 
 def kind_of(name: str, scenario: Scenario) -> str:
     """Return which columns a table has."""
-    if name in ("flows", "queue", TRANSFERS):
+    if name in ("flows", "queue", BY_GROUP, TRANSFERS):
         return name
     kind, _, rest = name.partition("-")
     group, _, cc = rest.partition("-")
@@ -206,10 +210,11 @@ def statistics_of(scenario: Scenario) -> dict[str, str]:
 
 
 def check_rows(batch: pa.RecordBatch, scenario: Scenario) -> None:
-    """Refuse rows whose times or flows are not of the scenario: they index what is made of them."""
+    """Refuse rows whose times, flows or groups are not of the scenario: they are indices."""
     for name, most in (
         ("time_us", -(-scenario.resolve()["duration_ns"] // 1000)),
         ("flow", scenario.flow_count - 1),
+        ("group", len(scenario.groups) - 1),
     ):
         if name not in batch.schema.names or not batch.num_rows:
             continue

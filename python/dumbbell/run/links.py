@@ -1,4 +1,4 @@
-"""The links of a result: their summaries, and their rows of the table `queue`."""
+"""The links of a result: their summaries, and their rows of the tables of their queues."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import pyarrow.compute as pc
 from dumbbell.errors import ResultError, nearest
 
 __all__ = [
-    "BOTTLENECK", "STATISTICS", "LinkCounts", "index_of_link", "queue_rows", "with_links",
-    "write_statistic",
+    "BOTTLENECK", "BY_GROUP", "STATISTICS", "LinkCounts", "index_of_link", "queue_rows",
+    "with_links", "write_statistic",
 ]  # fmt: skip
 
 #: The link of a dumbbell, and of results of versions that had one link without a name.
 BOTTLENECK = "bottleneck"
+#: The table of what waits of each group, of runs with several.
+BY_GROUP = "queue_by_group"
 #: Key of the queue discipline's own statistics; only where it has some.
 STATISTICS = "statistics"
 
@@ -55,7 +57,7 @@ def index_of_link(links: Sequence[Mapping[str, Any]], name: str) -> int:
 
 
 def queue_rows(table: pa.Table, link: str) -> pa.Table:
-    """Return a link's rows of the table `queue`."""
+    """Return a link's rows of the table `queue` or `queue_by_group`."""
     if "link" not in table.column_names:  # of an earlier version, which had one link
         return table
     is_of_link = pc.equal(table["link"], link)

@@ -32,7 +32,7 @@ from dumbbell.run.document import check_document, damaged
 from dumbbell.run.engine import KERNEL
 from dumbbell.run.group_transfers import group_transfers, transfer_summaries
 from dumbbell.run.groups import group_metrics
-from dumbbell.run.links import LinkCounts, index_of_link, queue_rows, with_links
+from dumbbell.run.links import BY_GROUP, LinkCounts, index_of_link, queue_rows, with_links
 from dumbbell.run.programs import PROGRAMS
 from dumbbell.run.transfers import transfers_of
 from dumbbell.scenario import Scenario
@@ -66,7 +66,8 @@ class Run:
     summary
         The engine's counts; `docs/format-run.md` has the keys.
     tables
-        Time series by name: ``flows``, ``queue`` and ``state-<group>-<cc>``; and ``transfers``.
+        Time series by name: ``flows``, ``queue``, ``queue_by_group`` and ``state-<group>-<cc>``;
+        and ``transfers``.
     capture
         The pcapng file that was written, if one was.
     sources
@@ -124,6 +125,22 @@ class Run:
     def queues(self) -> pa.Table:
         """Time series of every link's queue, told apart by the column `link`."""
         return self._series("queue")
+
+    @property
+    def queue_by_group(self) -> pa.Table:
+        """Time series of what waits of each group in each link's queue.
+
+        Raises
+        ------
+        ResultError
+            The table is not there: the run has one group, recorded no time series, or is of a
+            version before November 2026.
+        """
+        if BY_GROUP not in self.tables:
+            raise ResultError(
+                f"the run has no table `{BY_GROUP}`: only runs of several groups with time series"
+            )
+        return self.tables[BY_GROUP]
 
     def queue_of(self, link: str) -> pa.Table:
         """Time series of a link's queue.

@@ -259,11 +259,8 @@ impl Carrier {
         for &index in &self.links {
             let meter = &mut self.watch.meter.links[index];
             let link = &self.network.links()[index];
-            self.queue.sample(now_ns, index as u32, link, meter);
-            // Times of a run start at its epoch.
-            if let Some(time_us) = self.queue.time_us.last_mut() {
-                *time_us = ((now_ns - self.plan.epoch_ns) / 1000) as i64;
-            }
+            let times_ns = (self.plan.epoch_ns, now_ns);
+            self.queue.sample(times_ns, index as u32, link, meter);
         }
         self.next_sample_ns += self.plan.sample_interval_ns;
         self.network.set_timer(self.next_sample_ns);

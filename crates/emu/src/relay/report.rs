@@ -1,6 +1,6 @@
 //! What the relay measured, all parts together.
 
-use dumbbell_results::{Connection, QueueSamples, StatisticSamples};
+use dumbbell_results::{Connection, GroupBacklog, QueueSamples, StatisticSamples};
 use dumbbell_scenario::Change;
 
 use super::Done;
@@ -78,6 +78,7 @@ impl RelayReport {
         self.links.extend(part.links);
         self.lateness.add(&part.lateness);
         append(&mut self.queue, &part.queue, 0..part.queue.link.len());
+        self.queue.by_group.extend(part.queue.by_group);
         if self.flows.is_empty() {
             self.flows = part.flows;
         } else {
@@ -94,6 +95,9 @@ fn in_order(rows: &QueueSamples) -> QueueSamples {
     order.sort_by_key(|&row| (rows.time_us[row], rows.link[row]));
     let mut sorted = QueueSamples::default();
     append(&mut sorted, rows, order.into_iter());
+    sorted.by_group.clone_from(&rows.by_group);
+    let order = |row: &GroupBacklog| (row.time_us, row.link, row.group);
+    sorted.by_group.sort_by_key(order);
     sorted
 }
 
@@ -135,12 +139,25 @@ mod tests {
                 is_of_link: vec![false, true],
                 values: vec![None, (link == 1).then_some(7)],
             }],
+            ..QueueSamples::default()
+        };
+        let of_group = |time_us, link, group| GroupBacklog {
+            time_us,
+            link,
+            group,
+            backlog_bytes: 1,
         };
         let mut rows = QueueSamples::default();
         for link in [1, 0] {
             append(&mut rows, &of_link(link), 0..2);
+            let by_group =
+                [10, 20].map(|time_us| [0, 1].map(|group| of_group(time_us, link, group)));
+            rows.by_group.extend(by_group.concat());
         }
         let sorted = in_order(&rows);
+        let expected =
+            [10, 20].map(|at| [0, 1].map(|link| [0, 1].map(|it| of_group(at, link, it))));
+        assert_eq!(sorted.by_group, expected.concat().concat());
         assert_eq!(sorted.time_us, [10, 10, 20, 20]);
         assert_eq!(sorted.link, [0, 1, 0, 1]);
         assert_eq!(sorted.backlog_bytes, [0, 0, 0, 1]);
