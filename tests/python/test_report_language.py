@@ -31,6 +31,7 @@ TEMPLATES = (
 BOARDS = [find_board(name) for name in shipped_boards()]
 #: Of a run's figures.
 QUANTITIES = {q.title for q in SERIES.values()} | {q.unit for q in SERIES.values()}
+QUANTITIES |= {"queue by group"}
 #: Of a cross-validation's tables and figures.
 XVAL = {text for text in (*COLUMNS, *OVERVIEW_COLUMNS) if text} | {
     "Backlog", "backlog", "The bottleneck's queue.", "largest",

@@ -140,7 +140,7 @@ def check_findings(results: Results[Point, Measured]) -> list[Finding]:
             "The sum of the two falls as the buffer grows, because of consecutive retransmission "
             "timeouts.",
             (d3(buffers, total, rtos),),
-            note="Until 27 November 2026 any timeout was enough for the second clause; it was "
+            note="Until 2026-11-27 any timeout was enough for the second clause; it was "
             "changed after its outcome had been seen (docs/findings.md).",
         ),
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MAX_MARKED", "MAX_POINTS", "Curve", "Figure", "thin"]
+__all__ = ["MAX_MARKED", "MAX_POINTS", "Curve", "Figure", "FloatArray", "Mark", "thin"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -61,6 +61,25 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A place on the x axis, drawn as a thin vertical line.
+
+    Attributes
+    ----------
+    x
+        Where.
+    label
+        What is there: ``nagi: compete``.
+    color
+        ``#rrggbb``.
+    """
+
+    x: float
+    label: str
+    color: str
+
+
+@dataclass(frozen=True)
 class Figure:
     """A figure.
 
@@ -90,6 +109,8 @@ class Figure:
         Whether the y axis begins at 0.
     y_bound
         The largest possible value; an interval does not stretch the y axis beyond it.
+    marks
+        Places on the x axis, in its order.
     """
 
     name: str
@@ -105,6 +126,7 @@ class Figure:
     y_names: tuple[str, ...] = ()
     y_from_zero: bool = True
     y_bound: float = math.inf
+    marks: tuple[Mark, ...] = ()
 
 
 def thin(

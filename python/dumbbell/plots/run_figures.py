@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +14,13 @@ import pyarrow.compute as pc
 from dumbbell.errors import ResultError, nearest
 from dumbbell.metrics.metric import AT
 from dumbbell.plots.figure import MAX_POINTS, Curve, Figure, FloatArray
+from dumbbell.plots.mode_marks import mode_marks
+from dumbbell.plots.state_values import state_values
 from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, shades
 from dumbbell.plots.time_grid import TimeGrid
 from dumbbell.plots.transfer_figures import draw_transfers
 from dumbbell.run import Run
-from dumbbell.run.links import queue_rows
+from dumbbell.run.links import BY_GROUP, queue_rows
 from dumbbell.run.series import to_floats
 
 __all__ = ["MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "draw_run", "draw_series"]
@@ -108,6 +111,8 @@ def draw_over_time(run: Run, max_points: int) -> list[Figure]:
     figures = [draw_quantity(run, flows, grid, lines, name) for name in of_flows]
     for link in drawn_links(run):
         figures += draw_queue(run, queue, grid, link)
+    marks = mode_marks(run)
+    figures = [dataclasses.replace(figure, marks=marks) for figure in figures]
     for group in range(len(run.scenario.groups)):
         figures += draw_states(run, grid, group)
     return [figure for figure in figures if any(np.isfinite(c.y).any() for c in figure.curves)]
@@ -194,7 +199,25 @@ def draw_queue(run: Run, table: pa.Table, grid: TimeGrid, link: str) -> list[Fig
         if several:
             name, title = f"{name}{AT}{link}", f"{title} · {link}"
         figures.append(figure_of(run, name, title, quantity.title, quantity.unit, curves))
-    return figures + draw_statistics(run, rows, grid, link)
+    return [*figures, *draw_by_group(run, grid, link), *draw_statistics(run, rows, grid, link)]
+
+
+def draw_by_group(run: Run, grid: TimeGrid, link: str) -> list[Figure]:
+    """Draw what waits of each group in a link's queue, if it was recorded."""
+    if BY_GROUP not in run.tables:
+        return []
+    rows = queue_rows(run.queue_by_group, link)
+    labels, colors = group_labels(run.scenario), colors_of(run)
+    curves = []
+    for group in pc.unique(rows["group"]).to_pylist():
+        mine = rows.filter(pc.equal(rows["group"], group))
+        time_s, bytes_ = to_floats(mine["time_us"]) / 1e6, to_floats(mine["backlog_bytes"])
+        drawn = grid.extremes(time_s, 1e-3 * bytes_)
+        curves.append(Curve(labels[group], grid.time_s, drawn, colors[group]))
+    several = len(run.links) > 1
+    name = f"queue-by-group{AT}{link}" if several else "queue-by-group"
+    title = f"queue by group · {link}" if several else "queue by group"
+    return [figure_of(run, name, title, "queue", "kB", curves)]
 
 
 def draw_statistics(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list[Figure]:
@@ -313,13 +336,3 @@ def state_unit(name: str, declared: str) -> tuple[str, str, float]:
     if fraction is not None:
         return name, "", 1 / int(fraction[1])
     return name, "", 1.0
-
-
-def state_values(column: pa.ChunkedArray) -> tuple[FloatArray, list[str]]:
-    """Return a state as numbers, and the names of 0, 1, … if it has names."""
-    values = column.combine_chunks()
-    if pa.types.is_string(values.type):
-        values = values.dictionary_encode()
-    if pa.types.is_dictionary(values.type):
-        return to_floats(values.indices), values.dictionary.to_pylist()
-    return to_floats(values), []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from dumbbell.plots.figure import MAX_MARKED, Curve, Figure, thin
+from dumbbell.plots.figure import MAX_MARKED, Curve, Figure, Mark, thin
 from dumbbell.plots.y_range import Range
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ __all__ = ["SETTINGS", "Handles", "draw", "draw_legend", "with_margin"]
 
 #: Room of a y axis beyond what is drawn, so that a flat curve does not lie on the frame.
 MARGIN = 0.05
+#: As many marks have their names next to them.
+MAX_NAMED_MARKS = 8
 #: The last two make the same figure the same bytes: ids do not depend on the process.
 SETTINGS: Any = {
     "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
@@ -49,6 +52,7 @@ def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
     handles = {
         curve.label: draw_curve(axes, curve) for curve in figure.curves if not curve.optional
     }
+    draw_marks(axes, figure.marks)
     axes.set_title(figure.title, fontsize="medium")
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
@@ -69,6 +73,17 @@ def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
     if figure.x_names:
         axes.set_xticks(range(len(figure.x_names)), figure.x_names)
     return handles
+
+
+def draw_marks(axes: Axes, marks: Sequence[Mark]) -> None:
+    """Draw a vertical line for each mark, with its name if they are few."""
+    for mark in marks:
+        axes.axvline(mark.x, color=mark.color, lw=0.6, ls=":", alpha=0.7)
+        if len(marks) <= MAX_NAMED_MARKS:
+            axes.annotate(
+                mark.label, (mark.x, 1), xycoords=("data", "axes fraction"), rotation=90,
+                va="top", ha="right", fontsize="xx-small", color=mark.color,
+            )  # fmt: skip
 
 
 def with_margin(low: float, high: float) -> Range:

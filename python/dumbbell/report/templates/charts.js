@@ -112,6 +112,36 @@
     };
   }
 
+  // A thin line at each moment, with its name where there is room.
+  function moments(figure) {
+    return function (u) {
+      const ctx = u.ctx, ratio = uPlot.pxRatio, box = u.bbox, right = box.left + box.width;
+      let free = -Infinity;
+      ctx.save();
+      ctx.font = 9 * ratio + "px system-ui, sans-serif";
+      ctx.textAlign = "left";
+      ctx.textBaseline = "top";
+      ctx.lineWidth = ratio;
+      (figure.marks || []).forEach(function (moment) {
+        const x = u.valToPos(moment[0], "x", true), name = moment[1];
+        if (x < box.left || x > right) { return; }
+        ctx.strokeStyle = ctx.fillStyle = bright(moment[2]);
+        ctx.globalAlpha = 0.5;
+        ctx.setLineDash([2 * ratio, 3 * ratio]);
+        ctx.beginPath();
+        ctx.moveTo(x, box.top);
+        ctx.lineTo(x, box.top + box.height);
+        ctx.stroke();
+        const end = x + 3 * ratio + ctx.measureText(name).width;
+        if (x < free || end > right) { return; }
+        ctx.globalAlpha = 0.9;
+        ctx.fillText(name, x + 3 * ratio, box.top + ratio);
+        free = end + 5 * ratio;
+      });
+      ctx.restore();
+    };
+  }
+
   function rangeOfY(figure) {
     if (figure.y_names) { return [-0.3, figure.y_names.length - 0.7]; }
     if (figure.range) { return figure.range; }
@@ -205,7 +235,7 @@
           paths: curve.points ? function () { return null; } : curve.strokes ? strokes(figure, curve) : figure.y_names ? uPlot.paths.stepped({ align: 1 }) : undefined,
         };
       })),
-      hooks: { drawSeries: [decorate(figure)], setCursor: [point(figure)] },
+      hooks: { drawAxes: [moments(figure)], drawSeries: [decorate(figure)], setCursor: [point(figure)] },
     };
   }
   function sizeOf(element) { return [Math.max(160, element.clientWidth), Math.max(110, element.clientHeight)]; }

@@ -1,0 +1,51 @@
+"""When congestion controls changed their mode, as marks in the figures of a run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dumbbell.plots.figure import Mark
+from dumbbell.plots.state_values import state_values
+from dumbbell.plots.style import group_colors, group_labels
+from dumbbell.run import Run
+from dumbbell.run.series import to_floats
+
+__all__ = ["MAX_MARKS", "mode_marks"]
+
+#: A group with more changes has no marks: they would hide the curves, and its state has a figure.
+MAX_MARKS = 40
+#: What congestion controls call their mode.
+MODES = ("mode", "state")
+
+
+def mode_marks(run: Run) -> tuple[Mark, ...]:
+    """Return a mark for each change of each group's mode, that of its first flow.
+
+    The mode is the state of that name, with labels; `cubic`, for example, has none.
+    """
+    colors = group_colors([group.cc.name for group in run.scenario.groups])
+    labels = group_labels(run.scenario)
+    marks = []
+    for group, (label, color) in enumerate(zip(labels, colors, strict=True)):
+        changes = changes_of(run, group)
+        if len(changes) <= MAX_MARKS:
+            marks += [Mark(time_s, f"{label}: {mode}", color) for time_s, mode in changes]
+    return tuple(sorted(marks, key=lambda mark: mark.x))
+
+
+def changes_of(run: Run, group: int) -> list[tuple[float, str]]:
+    """Return when the mode of a group's first flow was another than before, s, and which."""
+    try:
+        table = run.state(group)
+    except KeyError:
+        return []
+    table = table.filter(pc.equal(table["flow"], pc.min(table["flow"])))
+    for column in [name for name in MODES if name in table.column_names]:
+        values, names = state_values(table[column])
+        if names:
+            at = 1 + np.flatnonzero(np.diff(values))
+            times_s = to_floats(table["time_us"])[at] / 1e6
+            modes = values[at].astype(np.intp)
+            return [(float(t), names[mode]) for t, mode in zip(times_s, modes, strict=True)]
+    return []
