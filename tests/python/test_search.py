@@ -25,6 +25,7 @@ from dumbbell.search.fair_part import fair_bits, part_of
 from dumbbell.search.finding import Finding
 from dumbbell.search.kind import Roles
 from dumbbell.search.scale import logarithmic, roundness
+from dumbbell.search.search import SearchResult, bound_of
 from dumbbell.search.shrink import shrink
 from dumbbell.search.space import SPACES, Space, space_named
 from dumbbell.search.worst import WORST, worst_named
@@ -289,6 +290,22 @@ def shallow() -> Finding:
     candidate = Candidate.of([kinds["flows"].element((8,)), kinds["buffer"].element((10,))])
     worst = worst_named("drop_rate")
     return Finding(plain, worst, candidate, candidate, 0.7, 0.01, (0.69,) * 20, 0.3, 1)
+
+
+def test_what_does_not_hold_on_fresh_seeds_is_no_failure(shallow, cli, monkeypatch, tmp_path):
+    scores = (0.69,) * 19 + (0.2,)
+    found = SearchResult(dataclasses.replace(shallow, scores=scores), 0.69, 49, 100)
+    monkeypatch.setattr("dumbbell.cli.search.search", lambda *_, **__: found)
+    outcome = cli("search", "copa", "--worst", "drop_rate", "--out", str(tmp_path / "found"))
+    assert outcome.code == 0
+    assert "Fails on 19 of 20 fresh seeds" in outcome.out
+    assert "does not hold on all fresh seeds" in outcome.err
+    assert not (tmp_path / "found").exists()
+
+
+def test_a_run_fails_from_what_a_failure_is_at_least():
+    gap = worst_named("gap")
+    assert (bound_of(0.9, gap), bound_of(0.3, gap)) == (0.45, gap.least)
 
 
 def test_what_the_kernel_shows_too_is_confirmed(shallow, fabricated_kernel):

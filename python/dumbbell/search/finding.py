@@ -54,7 +54,7 @@ class Finding:
     scores
         Of the fresh seeds; a seed that does not count has none.
     bound
-        A score above it is a failure: half of that of the search.
+        A score above it is a failure: half of that of the search, or what a failure is at least.
     seed
         Of the first run of the search.
     confirmation

@@ -30,8 +30,8 @@ SEEDS, FRESH_SEEDS = 3, 20
 FRESH_FROM = 1000
 #: Of a time budget, the part that the search itself has; the rest is to shrink and to check.
 SEARCH_SHARE = 0.7
-#: What a shrunk scenario keeps of the score, and what of its own is the bound of the test: fewer
-#: elements say more than a higher score.
+#: What a shrunk scenario keeps of the score, and what of its own is the bound of the test, unless
+#: that is no failure: fewer elements say more than a higher score.
 KEPT, BOUND = 0.5, 0.5
 #: Seeds on the kernel, where a run takes as long as it says.
 KERNEL_SEEDS = 3
@@ -129,7 +129,7 @@ def search(
     space
         ``static``, ``segments``, ``cross``, ``loss-window`` or ``pulses``.
     budget_s
-        Seconds; None for no bound. The search has two thirds of them, shrinking the rest.
+        Seconds; None for no bound. The search has seven tenths of them, shrinking the rest.
     evaluations
         Candidates after which the search ends. With it and no budget the same seed finds the same.
     seed
@@ -250,7 +250,7 @@ class Clock:
 def made_small(
     evaluator: Evaluator, found: Candidate, score: float, seed: int, clock: Clock
 ) -> Finding:
-    """Shrink what was found, and check it on fresh seeds; what does not hold there is not kept."""
+    """Shrink what was found, and check it on fresh seeds; keep the larger one if it fails more."""
     clock.stage = "shrinking"
     least = max(KEPT * score, evaluator.worst.least)
 
@@ -304,7 +304,7 @@ def checked(
 
 def bound_of(score: float, worst: Worst) -> float:
     """Return the score above which a run fails: with a margin below what the search saw."""
-    return BOUND * max(score, worst.least)
+    return max(BOUND * score, worst.least)
 
 
 def confirm(finding: Finding, on_progress: Callable[[Progress], None] | None = None) -> Finding:
