@@ -200,7 +200,7 @@ def test_the_kernel_is_next_to_the_simulator(
     assert "17 runs in real time, 1 at a time, take about 1 min\n" in outcome.err
     assert "on the kernel" in outcome.out
 
-    out = tmp_path / "ogino2021"
+    out = tmp_path / "ogino2021-quick"
     assert len(list((out / "runs").iterdir())) == len(list((out / "kernel-runs").iterdir())) == 17
     document = json.loads((out / "findings.json").read_text())
     assert (document["engine"], document["quick"]) == ("kernel", True)
@@ -249,7 +249,7 @@ def test_capture_draws_the_figures_over_time_from_captures_too(
     monkeypatch.setitem(PAPERS, "ogino2021", short_paper)
     outcome = cli("reproduce", "ogino2021", "--capture", "--quick", "--out", str(tmp_path))
     assert outcome.code == 0, outcome.err
-    out = tmp_path / "ogino2021"
+    out = tmp_path / "ogino2021-quick"
     assert "from captures at the senders: in " in outcome.out
     drawn = {path.stem for path in (out / "figures").glob("*.svg")}
     assert drawn == {

@@ -34,7 +34,10 @@ def print_all(
         out().print()
     for result in results:
         print_reproduction(
-            out(), result, directory / result.paper.directory, is_alone=not attributions
+            out(),
+            result,
+            directory / result.paper.directory(quick=result.quick),
+            is_alone=not attributions,
         )
     if site is not None:
         out().print()

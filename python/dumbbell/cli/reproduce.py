@@ -78,7 +78,11 @@ def reproduce_command(
     ] = SIMULATOR,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Only the points without which no finding can be checked."),
+        typer.Option(
+            "--quick",
+            help="Only the points without which no finding can be checked; in a directory of its "
+            "own, OUT/PAPER-quick.",
+        ),
     ] = False,
     apparatus: Annotated[
         str,
@@ -138,7 +142,9 @@ def reproduce_command(
     if attribute:
         results, attributions = attribute_papers(chosen, out_dir, how)
     else:
-        results = [reproduce_paper(paper, out_dir / paper.directory, how) for paper in chosen]
+        results = [
+            reproduce_paper(paper, out_dir / paper.directory(quick=quick), how) for paper in chosen
+        ]
     note_cache(how.cache)
     site = None
     if len(results) > 1:
@@ -246,7 +252,7 @@ def attribute_papers(
     attributions: list[Attribution] = []
     try:
         for paper in chosen:
-            results.append(reproduce_paper(paper.deciding, directory / paper.directory, how))
+            results.append(reproduce_paper(paper.deciding, directory / paper.directory(), how))
             attributions.append(attribute_paper(results[-1], how))
     except KeyboardInterrupt as interrupt:
         write_partial(interrupt, attributions, chosen, directory, how)

@@ -171,10 +171,9 @@ class Paper(Generic[P, M]):
         left_out = "Runs on which no finding depends are left out."
         return replace(self, points=points, departures=(*self.departures, left_out))
 
-    @property
-    def directory(self) -> str:
-        """Name of the directory of its results."""
-        return f"{self.name}-{self.apparatus}" if self.apparatus else self.name
+    def directory(self, *, quick: bool = False) -> str:
+        """Return the name of the directory of its results; those with `quick` replace no others."""
+        return "-".join(filter(None, [self.name, self.apparatus, "quick" if quick else ""]))
 
     def placed(
         self, seeds: Sequence[int] | None = None, *, quick: bool = False
