@@ -137,6 +137,13 @@ def test_saving_again_replaces_a_run_and_nothing_else(short_run, tmp_path):
         short_run.save(other)
     assert (other / "thesis.tex").exists()
 
+    (tmp_path / "run" / "report.html").touch()
+    short_run.save(tmp_path / "run")
+    (tmp_path / "run" / "thesis.tex").touch()
+    with pytest.raises(ResultError, match=r"run: also holds `thesis.tex`, which is not of a run"):
+        short_run.save(tmp_path / "run")
+    assert (tmp_path / "run" / "thesis.tex").exists()
+
 
 def test_saves_whole_or_not_at_all(short_run, tmp_path):
     class Broken(dict[str, pa.Table]):

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dumbbell._core import MAX_ROWS
+from dumbbell.congestion_control.source_store import DIRECTORY as SOURCES
 from dumbbell.congestion_control.source_store import write_sources
 from dumbbell.congestion_control.sources import Sources
 from dumbbell.errors import ResultError, check_directory, os_reason
@@ -33,6 +34,8 @@ __all__ = [
 ]
 
 DOCUMENT = "run.json"
+#: What a run's directory holds but tables, its own and what other commands make of it.
+PARTS = frozenset({DOCUMENT, CAPTURE, SOURCES, "report.html", "plots", "csv"})
 #: More than any congestion control has series.
 MAX_COLUMNS = 1000
 
@@ -315,7 +318,7 @@ def unwritable(directory: Path, error: OSError) -> ResultError:
 
 
 def check_replaceable(directory: Path) -> None:
-    """Refuse a directory that holds anything but a run, or has the name of a table."""
+    """Refuse a directory that holds more than a run and its pages, or has a table's name."""
     if directory.suffix in (".csv", ".parquet", ".json") and not directory.is_dir():
         raise ResultError(
             f"{directory}: a run is saved as a directory; name one, like `{directory.stem}`"
@@ -323,15 +326,27 @@ def check_replaceable(directory: Path) -> None:
         )
     try:
         refused = directory.exists() and not is_replaceable(directory)
+        strange = [] if refused or not directory.exists() else sorted(strangers_in(directory))
     except OSError as error:
         raise unwritable(directory, error) from None
     if refused:
         raise ResultError(f"{directory}: exists and does not hold a run; name another directory")
+    if strange:
+        raise ResultError(
+            f"{directory}: also holds `{strange[0]}`, which is not of a run and would be lost; "
+            "move it, or name another directory"
+        )
 
 
 def is_replaceable(directory: Path) -> bool:
-    """Whether a directory is empty or holds a run, so that replacing it loses nothing else."""
+    """Whether a directory is empty or holds a run."""
     return directory.is_dir() and ((directory / DOCUMENT).is_file() or not any(directory.iterdir()))
+
+
+def strangers_in(directory: Path) -> list[str]:
+    """Return the names of what a directory holds that no command makes of a run."""
+    names = (path.name for path in directory.iterdir())
+    return [name for name in names if name not in PARTS and not name.endswith(".parquet")]
 
 
 def capture_in(directory: Path) -> Path | None:
