@@ -34,7 +34,7 @@ def missing(document: dict[str, Any], wanted: int, part: str) -> list[tuple[int,
         if part not in case["name"]:
             continue
         valid = sum(rep["verdict"] != "INVALID" for rep in case["reps"])
-        last = max(rep["seed"] for rep in case["reps"])
+        last = max((rep["seed"] for rep in case["reps"]), default=0)
         todo += [
             (valid + more, index, scenarios[index].replace(seed=last + 1 + more))
             for more in range(wanted - valid)
