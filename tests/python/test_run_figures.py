@@ -36,7 +36,7 @@ def test_what_waits_of_each_group_adds_up_to_what_waits(nagi_run):
 def test_its_figure_has_a_curve_for_each_group(nagi_run):
     (figure,) = draw_series(nagi_run, ["queue-by-group"])
     assert [curve.label for curve in figure.curves] == ["nagi", "CUBIC"]
-    assert figure.y_label == "queue (kB)"
+    assert figure.y_label == "queue by group (kB)"
     assert 100 < np.nanmax(figure.curves[1].y) <= 1000
 
 

@@ -217,7 +217,7 @@ def draw_by_group(run: Run, grid: TimeGrid, link: str) -> list[Figure]:
     several = len(run.links) > 1
     name = f"queue-by-group{AT}{link}" if several else "queue-by-group"
     title = f"queue by group · {link}" if several else "queue by group"
-    return [figure_of(run, name, title, "queue", "kB", curves)]
+    return [figure_of(run, name, title, "queue by group", "kB", curves)]
 
 
 def draw_statistics(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list[Figure]:
