@@ -126,9 +126,10 @@ def test_a_damaged_table_is_named(short_run, tmp_path):
 
 def test_saving_again_replaces_a_run_and_nothing_else(short_run, tmp_path):
     short_run.save(tmp_path / "run")
-    (tmp_path / "run" / "stale.parquet").touch()
+    (tmp_path / "run" / "state-7-stale.parquet").touch()
+    (tmp_path / "run" / ".dumbbell-0123456789abcdef").mkdir()
     short_run.save(tmp_path / "run")
-    assert "stale" not in Run.load(tmp_path / "run").tables
+    assert "state-7-stale" not in Run.load(tmp_path / "run").tables
 
     other = tmp_path / "mine"
     other.mkdir()
@@ -143,6 +144,11 @@ def test_saving_again_replaces_a_run_and_nothing_else(short_run, tmp_path):
     with pytest.raises(ResultError, match=r"run: also holds `thesis.tex`, which is not of a run"):
         short_run.save(tmp_path / "run")
     assert (tmp_path / "run" / "thesis.tex").exists()
+    (tmp_path / "run" / "thesis.tex").rename(tmp_path / "run" / "mine.parquet")
+    with pytest.raises(ResultError, match=r"run: also holds `mine.parquet`"):
+        short_run.save(tmp_path / "run")
+    short_run.save(tmp_path / "run", sources_in=tmp_path)
+    assert not (tmp_path / "run" / "mine.parquet").exists()
 
 
 def test_saves_whole_or_not_at_all(short_run, tmp_path):

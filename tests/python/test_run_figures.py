@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import dumbbell
-from dumbbell import Run, Scenario
+from dumbbell import Group, Link, Run, Scenario
 from dumbbell.errors import ResultError
 from dumbbell.plots import mode_marks as marks_module
 from dumbbell.plots.mode_marks import mode_marks
@@ -66,3 +67,44 @@ def test_changes_of_mode_are_marks_in_the_figures(nagi_run):
 def test_a_mode_that_changes_all_the_time_has_no_marks(nagi_run, monkeypatch):
     monkeypatch.setattr(marks_module, "MAX_MARKS", 0)
     assert mode_marks(nagi_run) == ()
+
+
+def test_groups_are_sampled_at_the_links_that_they_cross():
+    """A parking lot: the first group crosses both links, the second has its ACKs on one."""
+    lot = Scenario(
+        [
+            Group("reno", route=["a", "b"]),
+            Group("reno", route=["a"], back=["c"]),
+            Group("reno", route=["b"]),
+        ],
+        links=[
+            Link("a", rate="20mbit", delay="2ms"),
+            Link("b", rate="10mbit", delay="2ms"),
+            Link("c", rate="1mbit", delay="2ms"),
+        ],
+        time="2s",
+    )
+    run = dumbbell.run(lot)
+    by_group = run.queue_by_group
+    pairs = set(zip(by_group["link"].to_pylist(), by_group["group"].to_pylist(), strict=True))
+    assert pairs == {("a", 0), ("a", 1), ("b", 0), ("b", 2), ("c", 1)}
+    names = {figure.name for figure in draw_run(run)}
+    assert {"queue-by-group@a", "queue-by-group@b", "queue-by-group@c"} <= names
+
+
+def test_a_run_of_an_earlier_version_has_no_such_figure(nagi_run):
+    tables = {name: table for name, table in nagi_run.tables.items() if name != "queue_by_group"}
+    earlier = Run(nagi_run.scenario, nagi_run.summary, tables)
+    assert "queue-by-group" not in {figure.name for figure in draw_run(earlier)}
+
+
+def test_a_table_of_groups_that_the_run_does_not_have_is_damaged(nagi_run, tmp_path):
+    wrong = nagi_run.queue_by_group.set_column(
+        1, "group", pa.array([7] * nagi_run.queue_by_group.num_rows, pa.uint32())
+    )
+    tables = {**nagi_run.tables, "queue_by_group": wrong}
+    directory = Run(nagi_run.scenario, nagi_run.summary, tables).save(tmp_path / "run")
+    with pytest.raises(
+        ResultError, match="queue_by_group.parquet: is damaged: its column"
+    ):
+        _ = Run.load(directory).queue_by_group

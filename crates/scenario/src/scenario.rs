@@ -69,7 +69,12 @@ impl Scenario {
             .checked_div(self.sample_interval_ns)
             .unwrap_or(0);
         let flows: u64 = self.groups.iter().map(|group| u64::from(group.flows)).sum();
-        for (count, what) in [(flows, "flows"), (self.links.len() as u64, "links")] {
+        let links = self.links.len() as u64;
+        for (count, what) in [
+            (flows, "flows"),
+            (links, "links"),
+            (self.crossings(), "link crossings"),
+        ] {
             if samples.saturating_mul(count) > MAX_ROWS {
                 return refuse(format!(
                     "{count} {what} sampled every {} ns make more than {MAX_ROWS} rows; sample less often",
@@ -85,6 +90,12 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// Links that the groups' data and ACKs cross, at most; what waits of a group is sampled at each.
+    fn crossings(&self) -> u64 {
+        let of_group = |group: &Group| (group.route.len().max(1) + group.back.len()) as u64;
+        self.groups.iter().map(of_group).sum()
+    }
+
     /// The same with each group's dither drawn from the seed and added to its base RTTs.
     ///
     /// What arrives in step with a link's departures gets each place that becomes free in a full

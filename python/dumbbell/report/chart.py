@@ -53,7 +53,7 @@ def chart(
         "values": figure.x_values,
         "names": figure.x_names,
         "y_names": figure.y_names,
-        "marks": [[float(f"{mark.x:.4g}"), mark.label, mark.color] for mark in figure.marks],
+        "marks": [[float(f"{mark.x:.7g}"), mark.label, mark.color] for mark in figure.marks],
         "range": None if zooms else with_margin(low, high),
         "cells": list(cells),
         "curves": [curve_of(curve, has_x=not same_x(figure, shared)) for curve in figure.curves],

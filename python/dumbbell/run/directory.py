@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from dumbbell.errors import ResultError, check_directory, os_reason
 from dumbbell.result_file import check_regular, read_json
 from dumbbell.run.capture import CAPTURE, link_or_copy
 from dumbbell.run.connections import CONNECTIONS, check_connections
+from dumbbell.run.links import BY_GROUP, check_by_group
 from dumbbell.run.transfers import TRANSFERS, check_transfers
 from dumbbell.scratch import scratch_directory
 
@@ -36,6 +38,10 @@ __all__ = [
 DOCUMENT = "run.json"
 #: What a run's directory holds but tables, its own and what other commands make of it.
 PARTS = frozenset({DOCUMENT, CAPTURE, SOURCES, "report.html", "plots", "csv"})
+#: A table of ours.
+TABLE = re.compile(
+    rf"(flows|queue|{BY_GROUP}|{TRANSFERS}|{CONNECTIONS}|state-\d+-[^/]+)\.parquet", re.ASCII
+)
 #: More than any congestion control has series.
 MAX_COLUMNS = 1000
 
@@ -90,8 +96,8 @@ class RunTables(ParquetTables):
 
     def __getitem__(self, name: str) -> pa.Table:
         table = super().__getitem__(name)
-        if name in (TRANSFERS, CONNECTIONS):
-            return self._checked(name, table)
+        if name in (TRANSFERS, CONNECTIONS, BY_GROUP):
+            table = self._checked(name, table)
         if "time_us" not in table.column_names or not table.num_rows:
             return table
         column = table["time_us"]
@@ -109,6 +115,8 @@ class RunTables(ParquetTables):
         try:
             if name == TRANSFERS:
                 check_transfers(table, self.flows, self.groups, self.last_us)
+            elif name == BY_GROUP:
+                check_by_group(table, self.groups)
             else:
                 check_connections(table, self.groups, self.last_us)
         except ResultError as error:
@@ -180,6 +188,8 @@ def write(
     tables: Mapping[str, pa.Table],
     capture: Path | None = None,
     sources: Iterable[Sources] = (),
+    *,
+    is_managed: bool = False,
 ) -> Path:
     """Write a run completely or not at all: into a temporary directory that is then renamed.
 
@@ -195,13 +205,15 @@ def write(
         The run's capture, to be put into the directory too.
     sources
         What its congestion controls were built from, likewise.
+    is_managed
+        The directory is one of many of an experiment, which nobody else puts anything into.
 
     Raises
     ------
     ResultError
         The directory holds something else, or cannot be written.
     """
-    check_replaceable(directory)
+    check_replaceable(directory, is_managed=is_managed)
     try:
         write_whole(directory, document, tables, capture, sources)
     except OSError as error:
@@ -317,7 +329,7 @@ def unwritable(directory: Path, error: OSError) -> ResultError:
     return ResultError(f"{directory}: cannot be written: {reason}; name another `--out`")
 
 
-def check_replaceable(directory: Path) -> None:
+def check_replaceable(directory: Path, *, is_managed: bool = False) -> None:
     """Refuse a directory that holds more than a run and its pages, or has a table's name."""
     if directory.suffix in (".csv", ".parquet", ".json") and not directory.is_dir():
         raise ResultError(
@@ -326,7 +338,8 @@ def check_replaceable(directory: Path) -> None:
         )
     try:
         refused = directory.exists() and not is_replaceable(directory)
-        strange = [] if refused or not directory.exists() else sorted(strangers_in(directory))
+        is_looked_at = not (refused or is_managed) and directory.exists()
+        strange = sorted(strangers_in(directory)) if is_looked_at else []
     except OSError as error:
         raise unwritable(directory, error) from None
     if refused:
@@ -346,7 +359,8 @@ def is_replaceable(directory: Path) -> bool:
 def strangers_in(directory: Path) -> list[str]:
     """Return the names of what a directory holds that no command makes of a run."""
     names = (path.name for path in directory.iterdir())
-    return [name for name in names if name not in PARTS and not name.endswith(".parquet")]
+    # Hidden ones are what file managers and killed processes leave.
+    return [name for name in names if not (name in PARTS or name[0] == "." or TABLE.match(name))]
 
 
 def capture_in(directory: Path) -> Path | None:

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from dumbbell.errors import ResultError, nearest
 
 __all__ = [
-    "BOTTLENECK", "BY_GROUP", "STATISTICS", "LinkCounts", "index_of_link", "queue_rows",
-    "with_links", "write_statistic",
+    "BOTTLENECK", "BY_GROUP", "STATISTICS", "LinkCounts", "check_by_group", "index_of_link",
+    "queue_rows", "with_links", "write_statistic",
 ]  # fmt: skip
 
 #: The link of a dumbbell, and of results of versions that had one link without a name.
@@ -62,6 +62,25 @@ def queue_rows(table: pa.Table, link: str) -> pa.Table:
         return table
     is_of_link = pc.equal(table["link"], link)
     return table if pc.all(is_of_link).as_py() in (True, None) else table.filter(is_of_link)
+
+
+def check_by_group(table: pa.Table, groups: int) -> None:
+    """Refuse a table `queue_by_group` that no run has; it may be anyone's.
+
+    Raises
+    ------
+    ResultError
+        It has other columns, or groups that the run does not have.
+    """
+    names = ["time_us", "group", "backlog_bytes", "link"]
+    if table.column_names != names:
+        raise ResultError(f"its columns are not {', '.join(names)}")
+    if not table.num_rows:
+        return
+    ends = pc.min_max(table["group"]).as_py() if pa.types.is_integer(table["group"].type) else {}
+    low, high = int(ends.get("min", -1)), int(ends.get("max", -1))
+    if table["group"].null_count or not 0 <= low <= high < groups:
+        raise ResultError("its column `group` has values that the run cannot have")
 
 
 def write_statistic(name: str, value: int) -> str:

@@ -376,7 +376,10 @@ class Run:
         """
         sources = [each if texts else each.without_texts() for each in self.kept_sources()]
         own = () if sources_in is not None else sources
-        place = run_directory.write(Path(directory), self.to_json(), self.tables, self.capture, own)
+        place = run_directory.write(
+            Path(directory), self.to_json(), self.tables, self.capture, own,
+            is_managed=sources_in is not None,
+        )  # fmt: skip
         if sources_in is not None:
             run_directory.write_sources_in(sources_in, sources)
         return place

@@ -204,7 +204,14 @@ class Scenario:
             )
         if self.sample == 0:
             return
-        for count, noun in ((self.flow_count, "flow"), (len(self.links), "link")):
+        # What waits of a group is sampled at each link that its data or ACKs cross.
+        crossings = sum(
+            max(len(each.route or ()), 1) + len(each.back or ()) for each in self.groups
+        )
+        counts = (
+            (self.flow_count, "flow"), (len(self.links), "link"), (crossings, "link crossing"),
+        )  # fmt: skip
+        for count, noun in counts:
             rows = count * int(self.time) // int(self.sample)
             if rows > MAX_ROWS:
                 raise ScenarioError(
