@@ -308,6 +308,24 @@ def test_a_run_fails_from_what_a_failure_is_at_least():
     assert (bound_of(0.9, gap), bound_of(0.3, gap)) == (0.45, gap.least)
 
 
+def test_seeds_that_do_not_count_refute_nothing_but_most_must_count(shallow):
+    some = dataclasses.replace(shallow, scores=(0.69,) * 11 + (None,) * 9)
+    assert some.holds
+    assert some.proof.startswith("Fails on 11 of 11 fresh seeds; ")
+    assert some.proof.endswith("; 9 more did not count.")
+    assert not dataclasses.replace(shallow, scores=(0.69,) * 10 + (None,) * 10).holds
+
+
+def test_what_ctrl_c_kept_was_not_checked_and_is_written(shallow, cli, monkeypatch, tmp_path):
+    kept = dataclasses.replace(shallow, scores=(0.69, 0.69, 0.2), is_checked=False)
+    found = SearchResult(kept, 0.69, 49, 100, is_interrupted=True)
+    monkeypatch.setattr("dumbbell.cli.search.search", lambda *_, **__: found)
+    outcome = cli("search", "copa", "--worst", "drop_rate", "--out", str(tmp_path / "found"))
+    assert "Fails on 2 of 3 seeds of the search, unchecked; " in outcome.out
+    assert "does not hold" not in outcome.err
+    assert (tmp_path / "found" / "copa_drop_rate.toml").is_file()
+
+
 def test_what_the_kernel_shows_too_is_confirmed(shallow, fabricated_kernel):
     """On a fabricated kernel, which does what the simulator does."""
     confirmed = confirm(shallow)

@@ -148,7 +148,8 @@ def search_command(
             scenario, against, worst=worst, space=space, budget_s=budget_s, evaluations=evaluations,
             seed=scenario.seed, jobs=jobs, cache=kept or False, on_progress=follow,
         )  # fmt: skip
-    is_failure = result.finding is not None and result.finding.holds
+    found = result.finding
+    is_failure = found is not None and (found.holds or not found.is_checked)
     if confirmed and is_failure and not result.is_interrupted:
         result = on_the_kernel(result)
     note_cache(kept)
@@ -189,7 +190,7 @@ def show(result: SearchResult, worst: str, written: list[Path]) -> None:
         return
     print_line(finding.sentence)
     print_line(finding.proof + f" A run fails if the difference exceeds {finding.bound:.3g}.")
-    if not finding.holds:
+    if finding.is_checked and not finding.holds:
         note("it does not hold on all fresh seeds, so it is no failure, and no test is written")
     if finding.confirmation is not None and finding.confirmation.why:
         note(f"on the kernel: {finding.confirmation.why}")

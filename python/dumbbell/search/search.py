@@ -69,7 +69,7 @@ class SearchResult:
     Attributes
     ----------
     finding
-        The failure; None if none was found.
+        The worst scenario, if its score is that of a failure. It is one if it `holds`.
     best
         The best score of all candidates, if any counted.
     evaluations, runs
@@ -250,9 +250,10 @@ class Clock:
 def made_small(
     evaluator: Evaluator, found: Candidate, score: float, seed: int, clock: Clock
 ) -> Finding:
-    """Shrink what was found, and check it on fresh seeds; keep the larger one if it fails more."""
+    """Shrink what was found and check it on fresh seeds; keep the larger if it fails on more."""
     clock.stage = "shrinking"
-    least = max(KEPT * score, evaluator.worst.least)
+    # With such a score twice what a failure is at least leaves a margin for fresh seeds.
+    least = min(score, max(KEPT * score, evaluator.worst.least / BOUND))
 
     def first_failing(candidates: list[Candidate]) -> Candidate | None:
         evaluator.rank(candidates, least)
@@ -280,7 +281,7 @@ def as_it_is(evaluator: Evaluator, found: Candidate, score: float, seed: int) ->
     scores = tuple(each.score(evaluator.worst) for each in outcomes)
     return Finding(
         evaluator.plain, evaluator.worst, found, found, tested, reference, scores,
-        bound_of(score, evaluator.worst), seed,
+        bound_of(score, evaluator.worst), seed, is_checked=False,
     )  # fmt: skip
 
 
