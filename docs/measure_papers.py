@@ -1,7 +1,7 @@
 """Measures the papers' runs on the kernel, plain and with elements of their apparatus.
 
 ``python docs/measure_papers.py`` measures what is missing in ``tests/data``, and continues where it
-was stopped; the first argument, ``coexistence``, is optional: one paper. What is to be measured
+was stopped; arguments name papers, ``coexistence``; without any it is all. What is to be measured
 again is deleted from the files first. On a quiet machine, as root: so many runs at a time as a
 batch says keep the relay within 150 µs on two cores. An INVALID run is not kept but repeated.
 """
@@ -203,8 +203,9 @@ def keeper(todo: list[Wanted]) -> Callable[[int, Run], Run]:
     return finished
 
 
-def measure(batches: Iterable[Batch]) -> None:
-    """Run what is missing of some batches."""
+def measure(batches: Iterable[Batch]) -> list[Wanted]:
+    """Run what is missing of some batches, and return what is still missing then."""
+    left = []
     for batch in batches:
         for _ in range(TRIES):
             todo = missing(batch)
@@ -213,7 +214,18 @@ def measure(batches: Iterable[Batch]) -> None:
                 for key, wanted in enumerate(todo)
             ]
             run_all(scenarios, engine="kernel", workers=batch.at_once, on_finished=keeper(todo))
+        left += missing(batch)
+    return left
+
+
+def main(papers: list[str]) -> None:
+    """Measure what is missing, of some papers or of all."""
+    if unknown := set(papers) - set(PAPERS):
+        sys.exit(f"unknown paper `{unknown.pop()}`: use {', '.join(PAPERS)}")
+    left = measure(batch for batch in BATCHES if batch.paper in (papers or PAPERS))
+    if left:
+        sys.exit(f"{len(left)} runs were INVALID {TRIES} times; the first: {left[0]}")
 
 
 if __name__ == "__main__":
-    measure(batch for batch in BATCHES if sys.argv[1:] in ([], [batch.paper]))
+    main(sys.argv[1:])
