@@ -104,7 +104,5 @@ def test_a_table_of_groups_that_the_run_does_not_have_is_damaged(nagi_run, tmp_p
     )
     tables = {**nagi_run.tables, "queue_by_group": wrong}
     directory = Run(nagi_run.scenario, nagi_run.summary, tables).save(tmp_path / "run")
-    with pytest.raises(
-        ResultError, match="queue_by_group.parquet: is damaged: its column"
-    ):
+    with pytest.raises(ResultError, match=r"queue_by_group\.parquet: is damaged: its column"):
         _ = Run.load(directory).queue_by_group

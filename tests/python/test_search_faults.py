@@ -12,6 +12,7 @@ import pytest
 
 import dumbbell
 from dumbbell.search import search
+from dumbbell.search.search import NOISE
 from tests.python.planted_faults import BBR_TIMEOUT, CUBIC_IDLE, RENO_NO_SACK, PlantedFault
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -31,7 +32,7 @@ FAULTS: dict[str, Any] = {
 def test_a_planted_fault_is_found_and_small(name, tmp_path):
     fault, against, worst, space, evaluations = FAULTS[name]
     cc = fault.write(tmp_path) if isinstance(fault, PlantedFault) else fault
-    scenario = dumbbell.Scenario([cc], time="20s", sample="50ms")
+    scenario = dumbbell.Scenario([cc], time="20s", sample="50ms", impair=NOISE)
     result = search(
         scenario, against, worst=worst, space=space, budget_s=None, evaluations=evaluations,
         cache=False,

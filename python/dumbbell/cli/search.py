@@ -19,7 +19,7 @@ from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import Time
 from dumbbell.runs import Cache
 from dumbbell.search import SearchProgress, SearchResult, confirm, search
-from dumbbell.search.search import KERNEL_SEEDS
+from dumbbell.search.search import KERNEL_SEEDS, NOISE
 from dumbbell.search.space import SPACES
 from dumbbell.search.worst import WORST
 
@@ -127,7 +127,8 @@ def search_command(
     seeds, and said in a sentence. Ctrl-C keeps the best so far. Exits with 1 if a failure is found
     that holds on all fresh seeds.
     """
-    values = {"time": TIME, "sample": SAMPLE, **single_values(fields, "search")}
+    plain = {"time": TIME, "sample": SAMPLE, "impair": NOISE}
+    values = {**plain, **single_values(fields, "search")}
     if cc.endswith(".toml"):
         raise ScenarioError(
             "`dumbbell search` takes a congestion control; say its path by options, like "
