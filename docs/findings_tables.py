@@ -36,7 +36,7 @@ KERNEL_NOW = "| | rule now, kernel |"
 EARLIER = "of 26 November 2026 or before"
 #: What an answer leaves out that its reader has to know.
 REMARKS = {
-    "C4": " That is one seed, and on the kernel six of its 32 cells do not decide it.",
+    "C4": " That is in 10 of 10 seeds; on the kernel six of its 32 cells do not decide it.",
     "D3": " By the rule until 27 November it was shown with `ooo_limit` on average, and with BBR "
     "unpaced too in 10 of 10 seeds: [both readings](#d3-by-both-readings).",
 }
