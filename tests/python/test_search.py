@@ -21,6 +21,7 @@ from dumbbell.run import engine
 from dumbbell.scenario.file import format_scenario
 from dumbbell.search import confirm, search
 from dumbbell.search.candidate import Candidate, Plain, crossed, drawn, mutated
+from dumbbell.search.evaluator import Outcome, Side, compared
 from dumbbell.search.fair_part import fair_bits, part_of
 from dumbbell.search.finding import Finding
 from dumbbell.search.kind import Roles
@@ -340,6 +341,24 @@ def test_what_the_kernel_shows_too_is_confirmed(shallow, fabricated_kernel):
     assert milder is not None
     assert milder.status == "simulator only"
     assert "not above 0.99" in milder.why
+
+
+def test_an_invalid_run_on_the_kernel_is_replaced(shallow, fabricated_kernel, monkeypatch):
+    seeds: list[list[int]] = []
+
+    def spoiled(pairs, *words, **named):
+        seeds.append([pair[0].seed for pair in pairs])
+        outcomes = compared(pairs, *words, **named)
+        if len(seeds) == 1:
+            outcomes[0] = Outcome(Side(None, 0.0, "an impossible window"), outcomes[0].reference)
+        return outcomes
+
+    monkeypatch.setattr("dumbbell.search.search.compared", spoiled)
+    found = confirm(shallow).confirmation
+    assert found is not None
+    assert (found.status, len(found.scores)) == ("confirmed", 3)
+    assert seeds == [[1, 2, 3], [4]]
+    assert fabricated_kernel.runs == 8
 
 
 def test_what_the_kernel_cannot_run_is_of_the_simulator_only(shallow, monkeypatch):
