@@ -10,6 +10,7 @@ import json
 import random
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -353,7 +354,7 @@ def test_an_invalid_run_on_the_kernel_is_replaced(shallow, fabricated_kernel, mo
             outcomes[0] = Outcome(Side(None, 0.0, "an impossible window"), outcomes[0].reference)
         return outcomes
 
-    monkeypatch.setattr("dumbbell.search.search.compared", spoiled)
+    monkeypatch.setattr(import_module("dumbbell.search.search"), "compared", spoiled)
     found = confirm(shallow).confirmation
     assert found is not None
     assert (found.status, len(found.scores)) == ("confirmed", 3)
