@@ -39,8 +39,8 @@ def test_results_are_the_same_bytes_on_threads_and_processes(tmp_path):
         sweep.run(cache=False, executor=pool, out=tmp_path / "pool", on_progress=seen.append)
         alone = run_all([("a", SCENARIO)], executor=pool)
     first = files(tmp_path / "one")
-    # Two sources with their listings.
-    assert len(first) == 2 + 12 * 7 + 2 * 2
+    # Eight files a run; two sources with their listings.
+    assert len(first) == 2 + 12 * 8 + 2 * 2
     assert files(tmp_path / "four") == files(tmp_path / "pool") == first
     assert (seen[-1].finished, seen[-1].total, seen[-1].simulated_s) == (12, 12, 24)
     assert alone["a"].flows.equals(run_all([("a", SCENARIO)])["a"].flows)

@@ -132,7 +132,7 @@
         ctx.moveTo(x, box.top);
         ctx.lineTo(x, box.top + box.height);
         ctx.stroke();
-        const end = x + 3 * ratio + ctx.measureText(name).width;
+        const end = x + 3 * ratio + widest([name]) * 9 / 11 * ratio;
         if (x < free || end > right) { return; }
         ctx.globalAlpha = 0.9;
         ctx.fillText(name, x + 3 * ratio, box.top + ratio);
