@@ -48,11 +48,10 @@ def store(name: str, result: Mapping[str, Any]) -> None:
             {
                 "cc": each["cc"],
                 "build": each["build"],
-                "overall": round(each["overall"], DIGITS),
-                "interval": [ends(each["interval"][end]) for end in ("low", "high")],
+                "overall": rounded(each["overall"]),
+                "interval": [rounded(each["interval"][end]) for end in ("low", "high")],
                 "categories": {
-                    category: round(of["score"], DIGITS)
-                    for category, of in each["categories"].items()
+                    category: rounded(of["score"]) for category, of in each["categories"].items()
                 },
             }
             for each in result["controls"]
@@ -61,8 +60,8 @@ def store(name: str, result: Mapping[str, Any]) -> None:
     file_of(name).write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
-def ends(value: float | None) -> float | None:
-    """Round an interval's end."""
+def rounded(value: float | None) -> float | None:
+    """Round a score to what is stored; None stays."""
     return None if value is None else round(value, DIGITS)
 
 

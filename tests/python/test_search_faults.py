@@ -38,5 +38,6 @@ def test_a_planted_fault_is_found_and_small(name, tmp_path):
         cache=False,
     )  # fmt: skip
     assert result.finding is not None, result.best
+    assert result.failure is not None, result.finding.scores
     assert result.finding.holds, result.finding.scores
     assert 1 <= len(result.finding.candidate.elements) <= 3, result.finding.sentence

@@ -187,12 +187,13 @@ impl<H: Header> Network<H> {
 
     /// From now on the links of this network, in which no packet is yet, also count what waits by route.
     pub fn count_by_route(&mut self) {
-        let ends = self.routes.iter().skip(1).map(|&start| start as usize);
-        let ends = ends.chain([self.hops.len()]);
-        let hops = (0..).zip(self.routes.iter().zip(ends));
-        let route_of_hop: Arc<[u32]> = hops
-            .flat_map(|(route, (&start, end))| std::iter::repeat_n(route, end - start as usize))
-            .collect();
+        let mut next_route = 0;
+        let of_hop = self.hops.iter().map(|hop| {
+            let route = next_route;
+            next_route += u32::from(matches!(hop, Next::End));
+            route
+        });
+        let route_of_hop: Arc<[u32]> = of_hop.collect();
         for link in &mut self.links {
             link.count_by_route(Arc::clone(&route_of_hop), self.routes.len());
         }

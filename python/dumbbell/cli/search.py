@@ -125,7 +125,7 @@ def search_command(
     counts is by how much it does worse. Runs that are INVALID, and scenarios in which the reference
     gets less than half of its share, do not count. What is found is shrunk, checked on 20 fresh
     seeds, and said in a sentence. Ctrl-C keeps the best so far. Exits with 1 if a failure is found
-    that holds on all fresh seeds.
+    and fresh seeds confirm it.
     """
     plain = {"time": TIME, "sample": SAMPLE, "impair": NOISE}
     values = {**plain, **single_values(fields, "search")}
@@ -149,21 +149,19 @@ def search_command(
             scenario, against, worst=worst, space=space, budget_s=budget_s, evaluations=evaluations,
             seed=scenario.seed, jobs=jobs, cache=kept or False, on_progress=follow,
         )  # fmt: skip
-    found = result.finding
-    is_failure = found is not None and (found.holds or not found.is_checked)
-    if confirmed and is_failure and not result.is_interrupted:
+    if confirmed and result.failure is not None and not result.is_interrupted:
         result = on_the_kernel(result)
     note_cache(kept)
     written = []
-    if out_dir is not None and result.finding is not None and is_failure:
-        written = result.finding.save(out_dir)
+    if out_dir is not None and result.failure is not None:
+        written = result.failure.save(out_dir)
     if json:
         print_json(result.to_dict())
     else:
         show(result, worst, written)
     if result.is_interrupted:
         raise KeyboardInterrupt(f"{pluralize(result.evaluations, 'scenario')} searched")
-    return 1 if is_failure else 0
+    return 1 if result.failure is not None else 0
 
 
 def on_the_kernel(result: SearchResult) -> SearchResult:
@@ -191,8 +189,8 @@ def show(result: SearchResult, worst: str, written: list[Path]) -> None:
         return
     print_line(finding.sentence)
     print_line(finding.proof + f" A run fails if the difference exceeds {finding.bound:.3g}.")
-    if finding.is_checked and not finding.holds:
-        note("it does not hold on all fresh seeds, so it is no failure, and no test is written")
+    if result.failure is None:
+        note("fresh seeds do not confirm it: it does not count as a failure, no test is written")
     if finding.confirmation is not None and finding.confirmation.why:
         note(f"on the kernel: {finding.confirmation.why}")
     print_line(f"shrunk from {pluralize(len(finding.found.elements), 'element')} to "

@@ -1,4 +1,4 @@
-"""Each finding in a few words, for somebody who does not know the paper, and its answer."""
+"""Findings and their answers in a few words, for readers who do not know the papers."""
 
 from __future__ import annotations
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow.compute as pc
 
 from dumbbell.plots.figure import Mark
-from dumbbell.plots.state_values import state_values
+from dumbbell.plots.state_values import first_state, state_values
 from dumbbell.plots.style import group_colors, group_labels
 from dumbbell.run import Run
 from dumbbell.run.series import to_floats
@@ -35,12 +34,10 @@ def mode_marks(run: Run) -> tuple[Mark, ...]:
 
 
 def changes_of(run: Run, group: int) -> list[tuple[float, str]]:
-    """Return when the mode of a group's first flow was another than before, s, and which."""
-    try:
-        table = run.state(group)
-    except KeyError:
+    """Return the times, s, at which the mode of a group's first flow changed, and the new mode."""
+    table = first_state(run, group)
+    if table is None:
         return []
-    table = table.filter(pc.equal(table["flow"], pc.min(table["flow"])))
     for column in [name for name in MODES if name in table.column_names]:
         values, names = state_values(table[column])
         if names:

@@ -15,7 +15,7 @@ from dumbbell.errors import ResultError, nearest
 from dumbbell.metrics.metric import AT
 from dumbbell.plots.figure import MAX_POINTS, Curve, Figure, FloatArray
 from dumbbell.plots.mode_marks import mode_marks
-from dumbbell.plots.state_values import state_values
+from dumbbell.plots.state_values import first_state, state_values
 from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, shades
 from dumbbell.plots.time_grid import TimeGrid
 from dumbbell.plots.transfer_figures import draw_transfers
@@ -306,11 +306,9 @@ def mean_at_each_sample(time_s: FloatArray, values: FloatArray) -> tuple[FloatAr
 
 def draw_states(run: Run, grid: TimeGrid, group: int) -> list[Figure]:
     """Draw the state of a group's first flow; nothing if its congestion control records none."""
-    try:
-        table = run.state(group)
-    except KeyError:
+    table = first_state(run, group)
+    if table is None:
         return []
-    table = table.filter(pc.equal(table["flow"], pc.min(table["flow"])))
     time_s = to_floats(table["time_us"]) / 1e6
     label, color = group_labels(run.scenario)[group], colors_of(run)[group]
     declared = {series.name: series.unit for series in run.series(group)}

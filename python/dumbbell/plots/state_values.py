@@ -1,13 +1,24 @@
-"""A congestion control's state as numbers."""
+"""A congestion control's state, that of a group's first flow, as numbers."""
 
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dumbbell.plots.figure import FloatArray
+from dumbbell.run import Run
 from dumbbell.run.series import to_floats
 
-__all__ = ["state_values"]
+__all__ = ["first_state", "state_values"]
+
+
+def first_state(run: Run, group: int) -> pa.Table | None:
+    """Return the state of a group's first flow; None if its congestion control records none."""
+    try:
+        table = run.state(group)
+    except KeyError:
+        return None
+    return table.filter(pc.equal(table["flow"], pc.min(table["flow"])))
 
 
 def state_values(column: pa.ChunkedArray) -> tuple[FloatArray, list[str]]:

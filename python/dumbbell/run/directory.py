@@ -206,7 +206,7 @@ def write(
     sources
         What its congestion controls were built from, likewise.
     is_managed
-        The directory is one of many of an experiment, which nobody else puts anything into.
+        The directory is one of many of an experiment, which only dumbbell writes to.
 
     Raises
     ------
@@ -357,7 +357,7 @@ def is_replaceable(directory: Path) -> bool:
 
 
 def strangers_in(directory: Path) -> list[str]:
-    """Return the names of what a directory holds that no command makes of a run."""
+    """Return the names in a directory that are neither of a run nor made from one."""
     names = (path.name for path in directory.iterdir())
     # Hidden ones are what file managers and killed processes leave.
     return [name for name in names if not (name in PARTS or name[0] == "." or TABLE.match(name))]

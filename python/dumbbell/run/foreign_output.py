@@ -145,7 +145,7 @@ def read_tables(file: File, tables: Any, scenario: Scenario) -> dict[str, pa.Tab
     if series and not {"flows", "queue"} <= series:
         raise BrokenAnswer("tables without those of flows and queue")
     if (BY_GROUP in series) != (bool(series) and len(scenario.groups) > 1):
-        raise BrokenAnswer(f"a table `{BY_GROUP}` that is missing, or that nobody asked for")
+        raise BrokenAnswer(f"a table `{BY_GROUP}` that is missing or unexpected")
     if bool(series) != (scenario.sample > 0):
         raise BrokenAnswer("tables that nobody asked for, or none")
     if (TRANSFERS in read) != has_transfers(scenario):

@@ -34,8 +34,8 @@ SEEDS, FRESH_SEEDS = 3, 20
 FRESH_FROM = 1000
 #: Of a time budget, the part that the search itself has; the rest is to shrink and to check.
 SEARCH_SHARE = 0.7
-#: What a shrunk scenario keeps of the score, and what of its own is the bound of the test, unless
-#: that is no failure: fewer elements say more than a higher score.
+#: What a shrunk scenario keeps of the score, and what of its own is the bound of the test, which is
+#: at least the least score of a failure: fewer elements say more than a higher score.
 KEPT, BOUND = 0.5, 0.5
 #: Seeds on the kernel, where a run takes as long as it says.
 KERNEL_SEEDS = 3
@@ -76,7 +76,7 @@ class SearchResult:
     Attributes
     ----------
     finding
-        The worst scenario, if its score is that of a failure. It is one if it `holds`.
+        The worst scenario, if its score is that of a failure; `failure` is it if that is confirmed.
     best
         The best score of all candidates, if any counted.
     evaluations, runs
@@ -96,6 +96,12 @@ class SearchResult:
     is_interrupted: bool = False
     faults: dict[str, int] = field(default_factory=dict)
     least: float = 0.0
+
+    @property
+    def failure(self) -> Finding | None:
+        """What was found, unless fresh seeds refute it."""
+        found = self.finding
+        return found if found is not None and (found.holds or not found.is_checked) else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for programs."""
@@ -318,7 +324,7 @@ def bound_of(score: float, worst: Worst) -> float:
 def confirm(finding: Finding, on_progress: Callable[[Progress], None] | None = None) -> Finding:
     """Run what was found on the live kernel, and return it with what that says.
 
-    For each seed with an INVALID run there is a further one, as often as `KERNEL_TRIES`.
+    Seeds with an INVALID run are replaced by further ones, in at most `KERNEL_TRIES` rounds.
     """
     candidate, plain = finding.candidate, finding.plain
     outcomes: list[Outcome] = []
