@@ -93,7 +93,10 @@ def test_a_lone_flow_uses_half_of_the_link_or_the_verdict_warns(cc, path):
     bottleneck = run.summary["bottleneck"]
     dropped = bottleneck["dropped_pkts"] / bottleneck["offered_pkts"]
     assert (dropped > 0.2) == ("drops" in checks)
-    assert checks <= {"unused", "drops"}
+    limited_us = run.summary["flows"][0]["rwnd_limited_us"]
+    assert (limited_us > 50_000) == ("rwnd" in checks), "1 % of 5 s"
+    assert checks <= {"unused", "drops", "rwnd"}
+    assert "rwnd" not in checks or cc == "copa", "only Copa starts far beyond its path"
 
 
 def test_bbr_in_a_buffer_smaller_than_a_burst_is_a_warning():

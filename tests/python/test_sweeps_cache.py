@@ -228,7 +228,7 @@ def test_a_cache_that_cannot_be_written_is_a_note(engine, cache, monkeypatch, co
 def test_a_cache_below_a_file_is_a_note(cli, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("mine")
     monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "file" / "cache"))
-    outcome = cli("sweep", "copa", "--time", "1s", "--buffer", "1..2bdp")
+    outcome = cli("sweep", "reno", "--time", "1s", "--buffer", "1..2bdp")
     assert outcome.code == 0
     assert outcome.err.count("note:") == outcome.err.count("\n") == 1
     assert "the cache cannot be written: not a directory; continuing" in outcome.err

@@ -50,7 +50,9 @@ impl Prepared {
         spawner: Option<Spawner>,
     ) -> Result<Self, Error> {
         check(scenario)?;
-        let scenario = Arc::new(with_reachable_windows(&scenario.with_drawn_rtts()));
+        let scenario = Arc::new(with_reachable_windows(
+            scenario.with_drawn_rtts().into_owned(),
+        ));
         raise_file_limit(
             FILES_PER_FLOW * scenario.flow_count() as u64
                 + FILES_PER_GROUP * scenario.groups.len() as u64,
@@ -86,7 +88,9 @@ impl Prepared {
             .max(server.mtu_bytes)
             .max(program.mtu_bytes);
         check(&scenario)?;
-        let scenario = Arc::new(with_reachable_windows(&scenario.with_drawn_rtts()));
+        let scenario = Arc::new(with_reachable_windows(
+            scenario.with_drawn_rtts().into_owned(),
+        ));
         let nat = between.rebind.map(|when| {
             let nat = Rebinding::new(when, scenario.seed, client.own_addresses());
             Arc::new(Mutex::new(nat))

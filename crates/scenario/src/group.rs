@@ -9,6 +9,7 @@ use crate::ecn::GroupEcn;
 use crate::order::check_order;
 use crate::program::Program;
 use crate::random::{element_generator, element_seed, up_to};
+use crate::receive_window::UNLIMITED_BYTES;
 use crate::tcp;
 
 /// Largest header beyond the payload, bytes: a packet must fit in the buffer.
@@ -154,8 +155,8 @@ impl Default for Group {
             size_bytes: None,
             traffic: TrafficConfig::default(),
             mss_bytes: 1448,
-            rwnd_bytes: 1 << 30,
-            sndbuf_bytes: 1 << 30,
+            rwnd_bytes: UNLIMITED_BYTES,
+            sndbuf_bytes: UNLIMITED_BYTES,
             tso: true,
             gso: false,
             delayed_ack: true,

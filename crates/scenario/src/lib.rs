@@ -5,6 +5,7 @@
 //! | `scenario`, `group`, `link` | what to run, in integers and base units |
 //! | `program` | programs of the user in a group's hosts |
 //! | `tcp` | what TCP did otherwise in earlier releases of Linux |
+//! | `receive_window` | the window of a host that does not limit a flow |
 //! | `routes`, `topology` | whether routes lead over the links; where packets go, and how long it takes |
 //! | `change` | changes of the path while a run goes on |
 //! | `description` | the same in a line |
@@ -24,6 +25,7 @@ mod link;
 mod order;
 mod program;
 pub mod random;
+mod receive_window;
 mod refusal;
 mod routes;
 mod scenario;
@@ -36,6 +38,7 @@ pub use ecn::GroupEcn;
 pub use group::{CongestionControl, Group, ReceiverKind, RttStep};
 pub use link::{BOTTLENECK, Link, Queue, RateStep, check_impairments};
 pub use program::{Port, Program};
+pub use receive_window::UNLIMITED_BYTES;
 pub use refusal::Refusal;
 pub use scenario::{MAX_ROWS, Scenario};
 pub use topology::{Path, PlacedLink, Topology, Way, leads_there, route};

@@ -5,16 +5,13 @@ use std::rc::Rc;
 
 use dumbbell_cc::{Flow, Instance};
 use dumbbell_net::Ecn;
-use dumbbell_scenario::{Group, GroupEcn, ReceiverKind, tcp};
+use dumbbell_scenario::{Group, GroupEcn, ReceiverKind, UNLIMITED_BYTES, tcp};
 use dumbbell_tcp::{
     AccEcn, Behaviour, Detection, EcnMode, Half, Pacing, RackWindow, Receiver, ReceiverConfig,
     ReceiverRules, Sender, SenderConfig, TcpMemory, packet_memory_bytes,
 };
 
 use crate::rtt_meter::RttMeter;
-
-/// A send buffer that never limits, bytes (Python's default).
-const UNLIMITED_BYTES: u64 = 1 << 30;
 
 /// A sender, a receiver and the flow's measurements.
 #[derive(Debug)]

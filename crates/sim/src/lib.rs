@@ -81,8 +81,7 @@ pub fn run_with(
     loader: Loader<'_>,
 ) -> Result<Output, Error> {
     scenario.check()?;
-    let drawn = scenario.with_drawn_rtts();
-    let scenario = &*drawn;
+    let scenario = &scenario.with_drawn_rtts().into_owned().with_ample_windows();
     engine::check_time(scenario)?;
     let instances = load(scenario, loader)?;
     match capture {

@@ -65,7 +65,7 @@ impl Sender {
             let cwnd_left = cwnd - in_flight;
             let wnd_left = self.window_admits(cwnd_left.saturating_add(1));
             if wnd_left == 0 {
-                self.limit = Limit::Rwnd;
+                self.note_rwnd_limited();
                 break;
             }
             if max_segs == 0 {
@@ -103,6 +103,15 @@ impl Sender {
             sent_pkts += self.close_after_data();
         }
         self.finish_transmit(sent_pkts, is_cwnd_limited);
+    }
+
+    #[cold]
+    fn note_rwnd_limited(&mut self) {
+        self.limit = Limit::Rwnd;
+        let knows_path = self.runaway_pkts != u32::MAX;
+        if knows_path && self.cc.has_run_away_behind_window(self.config.mss_bytes) {
+            self.cc.note_runaway();
+        }
     }
 
     fn finish_transmit(&mut self, sent_pkts: u32, is_cwnd_limited: bool) {

@@ -13,6 +13,12 @@ pub(crate) const MAX_CWND_ZERO_NS: u64 = 1_000_000_000;
 /// fill the memory until the run is killed.
 const RUNAWAY_TIMES: u64 = 100;
 
+/// Where the receive window ends first, a cwnd has run away that is larger than any window of TCP (RFC 7323 §2.3), with so many times
+/// what the path holds in flight.
+pub(crate) const HELD_RUNAWAY_TIMES: u64 = 2;
+/// TCP's largest window, bytes.
+pub(crate) const LARGEST_WINDOW_BYTES: u64 = 1 << 30;
+
 /// On short paths a cwnd may be thousands of times what they hold, by design or by the losses that it
 /// ignores (eight Copa flows in 0.1 BDP), and does no harm.
 const RUNAWAY_MIN_PKTS: u64 = 1 << 16;

@@ -6,7 +6,10 @@ use std::rc::Rc;
 
 use dumbbell_cc_abi::{AckSample, CaEvent, CaState, LostSegment, ModuleOps, Ops, RateSample, Sock};
 
-use crate::host::fault::{Fault, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy, runaway_pkts};
+use crate::host::fault::{
+    Fault, HELD_RUNAWAY_TIMES, LARGEST_WINDOW_BYTES, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy,
+    runaway_pkts,
+};
 use crate::host::field_watch::FieldWatch;
 use crate::host::hosted::HostedPointer;
 use crate::host::instance::Instance;
@@ -92,7 +95,16 @@ impl Flow {
         self.runaway_pkts
     }
 
-    /// Reports that so many are in flight, or more.
+    /// Whether its cwnd has run away though the receive window holds it back.
+    #[cold]
+    pub fn has_run_away_behind_window(&self, mss_bytes: u32) -> bool {
+        let sock = &self.sock;
+        let path_pkts = self.instance.path_pkts().saturating_mul(HELD_RUNAWAY_TIMES);
+        u64::from(sock.snd_cwnd) * u64::from(mss_bytes) > LARGEST_WINDOW_BYTES
+            && u64::from(sock.packets_in_flight()) > path_pkts
+    }
+
+    /// Reports that cwnd has run away.
     #[cold]
     pub fn note_runaway(&self) {
         let op = if self.has_cong_control() {

@@ -3,14 +3,9 @@
 use std::fs;
 use std::io;
 
-use dumbbell_scenario::{Group, GroupEcn};
+use dumbbell_scenario::{Group, GroupEcn, UNLIMITED_BYTES};
 
 use crate::error::Error;
-
-/// A receive window or send buffer of this size or more (the scenario's default) is not a limit:
-/// Linux sizes the buffer by itself. It is also the largest window that TCP can advertise (RFC 7323
-/// §2.3).
-pub(crate) const UNLIMITED_BYTES: u64 = 1 << 30;
 
 /// Smallest and largest socket buffer that is requested from Linux, bytes.
 const MIN_BUFFER_BYTES: u64 = 1 << 20;

@@ -5,10 +5,9 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use dumbbell_scenario::Scenario;
+use dumbbell_scenario::{Scenario, UNLIMITED_BYTES};
 
 use crate::error::Error;
-use crate::hosts::sysctls::UNLIMITED_BYTES;
 use crate::sockets::tcp_info::TcpInfo;
 
 /// A flow: what it has to do, its sockets and its progress. Times are of the monotonic clock, ns.

@@ -6,11 +6,10 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_scenario::Group;
+use dumbbell_scenario::{Group, UNLIMITED_BYTES};
 
 use crate::error::Error;
 use crate::hosts::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
-use crate::hosts::sysctls::UNLIMITED_BYTES;
 use crate::machine::readiness::{Readiness, Ready};
 use crate::sockets::connection::Connection;
 use crate::sockets::socket;

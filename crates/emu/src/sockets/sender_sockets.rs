@@ -3,11 +3,10 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use dumbbell_scenario::{Group, Scenario};
+use dumbbell_scenario::{Group, Scenario, UNLIMITED_BYTES};
 
 use crate::error::Error;
 use crate::hosts::host::{FIRST_FLOW_PORT, Host};
-use crate::hosts::sysctls::UNLIMITED_BYTES;
 use crate::sockets::socket;
 
 /// What the kernel counts for a packet of the send queue in addition to its payload.
