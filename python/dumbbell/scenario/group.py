@@ -148,8 +148,10 @@ class Group:
     )  # fmt: skip
     rwnd: Of[Size] = Field(
         Measure(Size, 1), UNLIMITED, panel=FLOWS, example="1MiB",
-        engine="rwnd_bytes", always=True, default_note="never limits",
-        synonyms=("receive_window", "rcvbuf", "window"), doc="Receive window.",
+        engine="rwnd_bytes", always=True, default_note="4 × (BDP + buffers), 1 MiB at least",
+        synonyms=("receive_window", "rcvbuf", "window"),
+        doc="Receive window. Without one it is more than a flow needs to fill the path, but has an "
+        "end, as windows of real hosts do.",
     )  # fmt: skip
     sndbuf: Of[Size] = Field(
         Measure(Size, 1), UNLIMITED, panel=FLOWS, example="1MiB",

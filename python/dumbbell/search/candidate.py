@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.scenario import Group, Scenario
@@ -97,7 +97,22 @@ class Candidate:
         for group in groups[1:]:
             group["cc"] = plain.against
         words = {key: value for key, value in words.items() if value != ""}
-        return Scenario([Group(**group) for group in groups], **words)
+        return with_drawn_phase(Scenario([Group(**group) for group in groups], **words))
+
+
+def with_drawn_phase(scenario: Scenario) -> Scenario:
+    """Return it with base RTTs longer by up to a packet's time on the link, drawn from the seed.
+
+    Which packets a full queue takes can depend on a fraction of that time (Floyd and Jacobson,
+    1992). What fails in one phase only does so on some seeds, and says nothing of other paths.
+    """
+    packet_bytes = max(group.packet_bytes for group in scenario.groups)
+    dither = f"{8 * packet_bytes * 10**9 // int(scenario.rate)}ns"
+    groups = [
+        group if group.rtt_dither else replace(group, rtt_dither=dither)
+        for group in scenario.groups
+    ]
+    return scenario.replace(groups=groups)
 
 
 def drawn(space: Space, source: random.Random) -> Candidate:
