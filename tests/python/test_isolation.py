@@ -75,6 +75,10 @@ def test_a_cwnd_that_runs_away_is_an_error_that_names_it(tmp_path: Path, grows: 
     found = re.search(r"; (\d+) packets are in flight on a path that holds 660 with its", message)
     assert found
     assert 1320 < int(found[1]) <= 4_000_000 // 1448
+    # With a window beyond it: 100 times what they hold.
+    with pytest.raises(dumbbell.CongestionControlError, match="; 66000 packets are in flight"):
+        huge = dumbbell.Group(f"{file}:deed=5", rwnd="1000MiB")
+        dumbbell.run(dumbbell.Scenario([huge], time="3s", **words))
     # What is not in flight does no harm, whatever cwnd is.
     small = dumbbell.Group(f"{file}:deed=5", rwnd="1MB")
     limited = dumbbell.run(dumbbell.Scenario([small], time="3s", **words))
