@@ -76,13 +76,36 @@ def test_a_cwnd_that_runs_away_is_an_error_that_names_it(tmp_path: Path, grows: 
     assert found
     assert 1320 < int(found[1]) <= 4_000_000 // 1448
     # With a window beyond it: 100 times what they hold.
+    huge = dumbbell.Group(f"{file}:deed=5", rwnd="1000MiB")
     with pytest.raises(dumbbell.CongestionControlError, match="; 66000 packets are in flight"):
-        huge = dumbbell.Group(f"{file}:deed=5", rwnd="1000MiB")
         dumbbell.run(dumbbell.Scenario([huge], time="3s", **words))
     # What is not in flight does no harm, whatever cwnd is.
     small = dumbbell.Group(f"{file}:deed=5", rwnd="1MB")
     limited = dumbbell.run(dumbbell.Scenario([small], time="3s", **words))
     assert max(limited.flows["cwnd_pkts"].to_pylist()) > 66_000
+
+
+@pytest.mark.parametrize(
+    ("cwnd_pkts", "words"),
+    [
+        # Just below 2³⁰ bytes, which are 741,455 packets.
+        (741_455, {}),
+        # A window that is set is the user's word.
+        (2_000_000, {"rwnd": "4MB"}),
+    ],
+)
+def test_a_cwnd_that_a_window_holds_back_need_not_have_run_away(
+    tmp_path: Path, cwnd_pkts: int, words: dict[str, str]
+) -> None:
+    """Four times what the path holds are in flight, and three quarters of them are dropped."""
+    file = tmp_path / "large.bpf.c"
+    deed = f"tp->snd_cwnd = {cwnd_pkts};"
+    file.write_text(HOSTILE.read_text().replace("tp->snd_cwnd = ~0U;", deed), encoding="utf-8")
+    group = dumbbell.Group(f"{file}:deed=5", **words)
+    path: dict[str, Any] = {"rate": "100mbit", "rtt": "40ms", "buffer": "1bdp"}
+    run = dumbbell.run(dumbbell.Scenario([group], time="3s", **path))
+    assert max(run.flows["cwnd_pkts"].to_pylist()) == cwnd_pkts
+    assert max(run.flows["outstanding_pkts"].to_pylist()) > 2 * 660
 
 
 def test_the_process_that_forks_has_one_thread() -> None:

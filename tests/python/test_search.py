@@ -21,7 +21,7 @@ from dumbbell.errors import ResultError, ScenarioError
 from dumbbell.run import engine
 from dumbbell.scenario.file import format_scenario
 from dumbbell.search import confirm, search
-from dumbbell.search.candidate import Candidate, Plain, crossed, drawn, mutated
+from dumbbell.search.candidate import Candidate, Plain, crossed, drawn, mutated, with_drawn_phase
 from dumbbell.search.evaluator import Outcome, Side, compared
 from dumbbell.search.fair_part import fair_bits, part_of
 from dumbbell.search.finding import Finding
@@ -42,6 +42,22 @@ PULSES = "datagram:size=1472B,burst=33,interval=1s"
 def plain_of(base: Scenario, against: str = "cubic") -> Plain:
     choice = dumbbell.CongestionControlChoice.parse
     return Plain(base, base.groups[0].cc, choice(against))
+
+
+def test_the_phase_is_drawn_from_a_packet_s_time_on_the_link_unless_a_group_says_another():
+    """A packet of 1514 bytes takes 1.2112 ms at 10 Mbit/s."""
+    groups = [Group("cubic"), Group("reno", rtt_dither="3us")]
+    drawn_phase = with_drawn_phase(Scenario(groups, rate="10mbit"))
+    assert [str(group.rtt_dither) for group in drawn_phase.groups] == ["1211.2us", "3us"]
+
+
+def test_seeds_of_a_search_differ_in_their_phase():
+    candidate, plain = Candidate(), plain_of(BASE)
+    runs = [
+        dumbbell.run(candidate.scenario(plain, is_reference=False, seed=seed)) for seed in (1, 2, 3)
+    ]
+    rtts = {run.flows["min_rtt_us"].to_pylist()[-1] for run in runs}
+    assert len(rtts) == 3
 
 
 @pytest.mark.parametrize("fault", [CUBIC_IDLE, BBR_TIMEOUT, RENO_NO_SACK], ids=lambda f: f.name)

@@ -50,23 +50,42 @@ impl Scenario {
         group.back.iter().filter_map(|name| self.link(name))
     }
 
-    /// The most that the path of a group and the buffers on it can hold, full segments: what its slowest
-    /// link carries in an RTT, at the largest rate and RTT of the run, and all buffers full, of ACKs on
-    /// the way back.
-    pub fn path_pkts(&self, group: &Group) -> u64 {
+    /// The most that the path of a group and the buffers on it can hold, wire bytes of full segments: what its
+    /// slowest link carries in an RTT, at the largest rate and RTT of the run and with what impairments add, and all
+    /// buffers full; on the way back of ACKs, each of a segment.
+    pub fn path_bytes(&self, group: &Group) -> u64 {
         let rates_bps = self
             .links_of(group)
             .map(|link| link.highest_rate_bps(self.duration_ns));
         let rate_bps = u128::from(rates_bps.min().unwrap_or(0));
-        let rtt_ns = u128::from(group.base_rtts_ns(self.duration_ns).max().unwrap_or(0));
-        let bdp_pkts = rate_bps * rtt_ns / 8_000_000_000 / u128::from(group.packet_bytes());
-        let held_pkts = |packet_bytes| move |link: &Link| link.queue.limit().packets(packet_bytes);
-        let there = self.links_of(group).map(held_pkts(group.packet_bytes()));
-        let back = self.links_back_of(group).map(held_pkts(MIN_ACK_BYTES));
+        let bdp_bytes = rate_bps * u128::from(self.longest_rtt_ns(group)) / 8_000_000_000;
+        let packet_bytes = group.packet_bytes();
+        let there = self
+            .links_of(group)
+            .map(|link| link.queue.limit().bytes(packet_bytes));
+        let back = self.links_back_of(group).map(|link| {
+            let acks = link.queue.limit().packets(MIN_ACK_BYTES);
+            acks.saturating_mul(packet_bytes)
+        });
         there.chain(back).fold(
-            u64::try_from(bdp_pkts).unwrap_or(u64::MAX),
+            u64::try_from(bdp_bytes).unwrap_or(u64::MAX),
             u64::saturating_add,
         )
+    }
+
+    /// [`Self::path_bytes`], full segments.
+    pub fn path_pkts(&self, group: &Group) -> u64 {
+        self.path_bytes(group) / group.packet_bytes()
+    }
+
+    /// The largest RTT of a group's packets that wait nowhere, ns.
+    fn longest_rtt_ns(&self, group: &Group) -> u64 {
+        let base_ns = group.base_rtts_ns(self.duration_ns).max().unwrap_or(0);
+        let links = self.links_of(group).chain(self.links_back_of(group));
+        let late_ns = links
+            .flat_map(|link| &link.impairments)
+            .map(|config| config.most_late_ns());
+        late_ns.fold(base_ns, u64::saturating_add)
     }
 
     /// Smallest base RTT, ns, that any group ever has whose data or ACKs cross `link`.

@@ -40,11 +40,11 @@ use dumbbell_cc::{Instance, Request};
 pub use dumbbell_results::{
     ENGINE_VERSION, FlowSummary, LinkSummary, LoadedCc, Output, Summary, Table,
 };
-use dumbbell_scenario::random;
 pub use dumbbell_scenario::{
     Amount, CongestionControl, Control, Group, Limit, Link, Queue, RateStep, ReceiverKind, RttStep,
     Scenario, tcp,
 };
+use dumbbell_scenario::{UNLIMITED_BYTES, random};
 
 pub use error::Error;
 
@@ -81,9 +81,10 @@ pub fn run_with(
     loader: Loader<'_>,
 ) -> Result<Output, Error> {
     scenario.check()?;
-    let scenario = &scenario.with_drawn_rtts().into_owned().with_ample_windows();
-    engine::check_time(scenario)?;
-    let instances = load(scenario, loader)?;
+    let scenario = scenario.with_drawn_rtts();
+    engine::check_time(&scenario)?;
+    let instances = load(&scenario, loader)?;
+    let scenario = &scenario.into_owned().with_ample_windows();
     match capture {
         None => run_tapped(scenario, control, (), &instances),
         Some(config) => {
@@ -128,7 +129,8 @@ fn load(scenario: &Scenario, loader: Loader<'_>) -> Result<Vec<Rc<Instance>>, Er
                 params: group.cc.params.clone(),
             };
             let instance = loader(&request, random::element_seed(scenario.seed, "cc", index))?;
-            instance.set_path_pkts(scenario.path_pkts(group));
+            let has_window = group.rwnd_bytes < UNLIMITED_BYTES;
+            instance.set_path_pkts(scenario.path_pkts(group), has_window);
             Ok(instance)
         })
         .collect()

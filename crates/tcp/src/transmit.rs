@@ -80,7 +80,7 @@ impl Sender {
                 if is_cwnd_limited {
                     self.limit = Limit::Cwnd;
                 } else if wnd_left <= cwnd_left && wnd_left <= unsent {
-                    self.limit = Limit::Rwnd;
+                    self.note_rwnd_limited();
                 }
                 break;
             }

@@ -25,8 +25,8 @@ from dumbbell.search.worst import REALISTIC, Worst, worst_named
 __all__ = ["NOISE", "SearchProgress", "SearchResult", "confirm", "search"]
 
 #: Of the path, unless the user sets its impairments: about as much as the kernel engine's relay is
-#: late (10 µs in the median, 60 to 80 µs at the 99th percentile). Without any a simulated run can
-#: lock: a queue that drops from its head then drops one packet's retransmission each round trip.
+#: late (10 µs in the median, 60 to 80 µs at the 99th percentile). Simulated time has none, so what
+#: happens in a round trip can repeat exactly in the next one.
 NOISE = "jitter:normal=20us"
 #: Seeds of the ranking, and fresh ones of what was found.
 SEEDS, FRESH_SEEDS = 3, 20

@@ -13,8 +13,8 @@ pub(crate) const MAX_CWND_ZERO_NS: u64 = 1_000_000_000;
 /// fill the memory until the run is killed.
 const RUNAWAY_TIMES: u64 = 100;
 
-/// Where the receive window ends first, a cwnd has run away that is larger than any window of TCP (RFC 7323 §2.3), with so many times
-/// what the path holds in flight.
+/// Where a receive window that the scenario does not set holds the flow back first, a cwnd has run away if it is larger than any
+/// window of TCP (RFC 7323 §2.3) and so many times what the path holds are in flight.
 pub(crate) const HELD_RUNAWAY_TIMES: u64 = 2;
 /// TCP's largest window, bytes.
 pub(crate) const LARGEST_WINDOW_BYTES: u64 = 1 << 30;

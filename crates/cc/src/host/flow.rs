@@ -95,13 +95,14 @@ impl Flow {
         self.runaway_pkts
     }
 
-    /// Whether its cwnd has run away though the receive window holds it back.
+    /// Whether its cwnd has run away though the receive window, which the scenario does not set, holds it back.
     #[cold]
     pub fn has_run_away_behind_window(&self, mss_bytes: u32) -> bool {
         let sock = &self.sock;
-        let path_pkts = self.instance.path_pkts().saturating_mul(HELD_RUNAWAY_TIMES);
-        u64::from(sock.snd_cwnd) * u64::from(mss_bytes) > LARGEST_WINDOW_BYTES
-            && u64::from(sock.packets_in_flight()) > path_pkts
+        let most_pkts = self.instance.path_pkts().saturating_mul(HELD_RUNAWAY_TIMES);
+        !self.instance.has_window()
+            && u64::from(sock.snd_cwnd) * u64::from(mss_bytes) > LARGEST_WINDOW_BYTES
+            && u64::from(sock.packets_in_flight()) > most_pkts
     }
 
     /// Reports that cwnd has run away.

@@ -47,6 +47,7 @@ pub struct Instance {
     running: SharedRunning,
     /// What its flows' path and the buffers on it hold, packets; `u64::MAX`: not known.
     path_pkts: Cell<u64>,
+    has_window: Cell<bool>,
     /// The first fault; shared with hosted flows.
     fault: Rc<OnceCell<Fault>>,
     /// Makes its flows, if it is not written in C.
@@ -131,6 +132,7 @@ impl Instance {
             requested: request.name.clone(),
             running: SharedRunning::default(),
             path_pkts: Cell::new(u64::MAX),
+            has_window: Cell::new(false),
             fault: Rc::default(),
             hosted: None,
             forget_socket,
@@ -159,6 +161,7 @@ impl Instance {
             requested: requested.to_owned(),
             running: SharedRunning::default(),
             path_pkts: Cell::new(u64::MAX),
+            has_window: Cell::new(false),
             fault: Rc::default(),
             hosted: Some(hosted),
             forget_socket: None,
@@ -240,9 +243,16 @@ impl Instance {
     }
 
     /// Sets what the path of flows that are made from now on holds with its buffers, packets: far more
-    /// in flight is a fault.
-    pub fn set_path_pkts(&self, path_pkts: u64) {
+    /// in flight is a fault. Without a receive window of the scenario's (`has_window`), so is a cwnd beyond
+    /// any window.
+    pub fn set_path_pkts(&self, path_pkts: u64, has_window: bool) {
         self.path_pkts.set(path_pkts);
+        self.has_window.set(has_window);
+    }
+
+    /// Whether the scenario sets a receive window ([`Self::set_path_pkts`]).
+    pub(crate) fn has_window(&self) -> bool {
+        self.has_window.get()
     }
 
     /// What [`Self::set_path_pkts`] set, packets; `u64::MAX`: not set.

@@ -74,6 +74,11 @@ impl ImpairmentSettings for Config {
         }
     }
 
+    fn most_late_ns(&self) -> u64 {
+        let most_ns = self.shapes().map(|draw| draw.most_ns()).max();
+        self.delay_ns.saturating_add(most_ns.unwrap_or(0))
+    }
+
     fn check_together(&self) -> Result<(), String> {
         let scales = [
             self.normal_ns,
@@ -116,6 +121,22 @@ enum Draw {
     Measured(Box<[u64]>),
 }
 
+impl Draw {
+    /// The largest, ns.
+    fn most_ns(&self) -> u64 {
+        match self {
+            Self::Table(scale_ns, table) => {
+                let most = table.iter().copied().max().unwrap_or(0);
+                of_entry(*scale_ns, most).max(0) as u64
+            }
+            Self::Uniform(half_ns) => *half_ns,
+            Self::Clipped(mean_ns, _) => 2 * mean_ns,
+            Self::Wifi(wifi) => wifi.most_ns(),
+            Self::Measured(delays_ns) => delays_ns.iter().copied().max().unwrap_or(0),
+        }
+    }
+}
+
 /// Holds packets back.
 #[derive(Clone, Debug)]
 pub struct Jitter {
@@ -151,7 +172,13 @@ impl Jitter {
 }
 
 fn of_table(scale_ns: u64, table: &[i16], random: &mut Random) -> i64 {
-    let entry = table[random.below(ENTRIES as u64) as usize];
+    of_entry(
+        scale_ns,
+        table[random.below(ENTRIES as u64) as usize],
+    )
+}
+
+fn of_entry(scale_ns: u64, entry: i16) -> i64 {
     (i128::from(scale_ns) * i128::from(entry) / i128::from(SCALE)) as i64
 }
 
@@ -191,6 +218,11 @@ impl Wifi {
             short: poisson(1, 6_786_177_901_268_885_274),
             long: poisson(12, 113_340_712_816_370),
         }
+    }
+
+    fn most_ns(&self) -> u64 {
+        let long = if self.long_ppb > 0 { self.long.len() } else { 0 };
+        self.short.len() as u64 * SHORT_STEP_NS + long as u64 * LONG_STEP_NS
     }
 
     fn draw_ns(&self, random: &mut Random) -> u64 {
@@ -255,6 +287,29 @@ mod tests {
             .sum::<f64>()
             / count;
         (mean, variance.sqrt())
+    }
+
+    #[test]
+    fn no_draw_is_larger_than_the_most() {
+        let shapes = [
+            Config { normal_ns: Some(MS), ..Config::default() },
+            Config { uniform_ns: Some(MS), ..Config::default() },
+            Config { pareto_ns: Some(MS), ..Config::default() },
+            Config { paretonormal_ns: Some(MS), ..Config::default() },
+            Config { clipped_ns: Some(MS), ..Config::default() },
+            Config { wifi_ns: Some(MS), ..Config::default() },
+            Config { wifi_ns: Some(9 * MS), ..Config::default() },
+            Config { table_ns: Some(vec![MS, 7 * MS, 3 * MS]), ..Config::default() },
+        ];
+        for shape in shapes {
+            let config = Config { delay_ns: 20 * MS, ..shape };
+            let most_ms = config.most_late_ns() as f64 / MS as f64;
+            let drawn_ms = late_ms(&config, 100_000).into_iter().fold(0.0, f64::max);
+            assert!(drawn_ms <= most_ms, "{config:?}");
+            // Its last values are rare, those of Wi-Fi very rare.
+            let reached = if config.wifi_ns.is_some() { 0.3 } else { 0.99 };
+            assert!(drawn_ms - 20.0 >= reached * (most_ms - 20.0), "{config:?}: {drawn_ms} of {most_ms}");
+        }
     }
 
     /// With a delay of 10 scales nothing is cut off at 0.

@@ -30,6 +30,11 @@ pub trait ImpairmentSettings: Settings {
         Order::Untouched
     }
 
+    /// How long it holds a packet back at most, ns.
+    fn most_late_ns(&self) -> u64 {
+        0
+    }
+
     /// Refuses settings that are each in their range and do not go together.
     fn check_together(&self) -> Result<(), String> {
         Ok(())
@@ -193,6 +198,13 @@ macro_rules! impairments {
             pub fn order(&self) -> Order {
                 match self {
                     $(Self::$name(config) => config.order()),+
+                }
+            }
+
+            /// How long it holds a packet back at most, ns.
+            pub fn most_late_ns(&self) -> u64 {
+                match self {
+                    $(Self::$name(config) => config.most_late_ns()),+
                 }
             }
 

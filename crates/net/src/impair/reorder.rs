@@ -33,6 +33,10 @@ impl ImpairmentSettings for Config {
         Order::Changed
     }
 
+    fn most_late_ns(&self) -> u64 {
+        self.late_ns.or(self.early_ns).unwrap_or(0)
+    }
+
     fn check_together(&self) -> Result<(), String> {
         if self.late_ns.is_some() == self.early_ns.is_some() {
             return Err("use `late_ns` or `early_ns`, one of them".to_owned());

@@ -36,6 +36,10 @@ impl ImpairmentSettings for Config {
         }
     }
 
+    fn most_late_ns(&self) -> u64 {
+        self.late_ns
+    }
+
     fn check_together(&self) -> Result<(), String> {
         match self.until_ns {
             Some(until_ns) if until_ns <= self.at_ns => Err(format!(

@@ -289,6 +289,8 @@ struct Joined {
     sender: Sender,
     receiver: Receiver,
     sacks: SackStore,
+    /// ACE of the first ACK that arrived, and whether it had the option.
+    first_ack: Option<(u8, bool)>,
 }
 
 impl Joined {
@@ -312,6 +314,7 @@ impl Joined {
             sender,
             receiver,
             sacks: SackStore::new(),
+            first_ack: None,
         }
     }
 
@@ -381,6 +384,10 @@ impl Joined {
             }
             while back.first().is_some_and(|(leaves_ns, ..)| due(leaves_ns)) {
                 let (_, (ecn, header, blocks)) = back.remove(0);
+                if let (AckKind::Ack, Some(feedback)) = (header.kind(), blocks.accecn()) {
+                    let has_option = feedback.option.is_some();
+                    self.first_ack.get_or_insert((feedback.ace, has_option));
+                }
                 self.sender.note_field(&header, ecn);
                 self.sender.on_ack(now_ns, &header, &blocks);
             }
@@ -401,7 +408,8 @@ proptest! {
 
     /// The sender counts every packet that arrived with CE, none more, whatever ACKs are lost, up to
     /// nineteen of twenty, once a last ACK has arrived: the option restores what the field's
-    /// eight values lost.
+    /// eight values lost. If the first one that arrives has a field of 0 after three marks, and no option, the sender must not
+    /// trust the path (RFC 9768 §3.2.2.4), and counts none.
     #[test]
     fn marks_are_counted_exactly_whatever_acks_are_lost(
         marks in prop::collection::vec(0_u32..100, 64),
@@ -423,7 +431,11 @@ proptest! {
             },
         );
         let arrived = path.receiver.accecn_ce_pkts();
-        prop_assert_eq!(path.sender.sock().delivered_ce, arrived);
+        let looks_bleached = path.first_ack == Some((0, false));
+        prop_assert_eq!(path.sender.is_ecn_bleached(), looks_bleached);
+        prop_assert!(!looks_bleached || arrived >= 3);
+        let counted = if looks_bleached { 0 } else { arrived };
+        prop_assert_eq!(path.sender.sock().delivered_ce, counted);
         // A packet that had arrived before is not acceptable (RFC 9293 §3.10.7.4), and not counted.
         let counters = path.receiver.counters();
         let marked_pkts = u64::from(arrived);
