@@ -88,16 +88,16 @@ def test_a_cwnd_that_runs_away_is_an_error_that_names_it(tmp_path: Path, grows: 
 @pytest.mark.parametrize(
     ("cwnd_pkts", "words"),
     [
-        # Just below 2³⁰ bytes, which are 741,455 packets.
-        (741_455, {}),
+        # The most packets that are not above 2³⁰ bytes.
+        (741_534, {}),
         # A window that is set is the user's word.
         (2_000_000, {"rwnd": "4MB"}),
     ],
 )
 def test_a_cwnd_that_a_window_holds_back_need_not_have_run_away(
-    tmp_path: Path, cwnd_pkts: int, words: dict[str, str]
+    tmp_path: Path, cwnd_pkts: int, words: dict[str, Any]
 ) -> None:
-    """Four times what the path holds are in flight, and three quarters of them are dropped."""
+    """Up to four times what the path holds are outstanding; what is dropped is sent again."""
     file = tmp_path / "large.bpf.c"
     deed = f"tp->snd_cwnd = {cwnd_pkts};"
     file.write_text(HOSTILE.read_text().replace("tp->snd_cwnd = ~0U;", deed), encoding="utf-8")
@@ -106,6 +106,16 @@ def test_a_cwnd_that_a_window_holds_back_need_not_have_run_away(
     run = dumbbell.run(dumbbell.Scenario([group], time="3s", **path))
     assert max(run.flows["cwnd_pkts"].to_pylist()) == cwnd_pkts
     assert max(run.flows["outstanding_pkts"].to_pylist()) > 2 * 660
+    assert run.bottleneck["dropped_pkts"] > run.bottleneck["forwarded_pkts"] / 4
+
+
+def test_a_cwnd_of_a_packet_more_than_any_window_has_run_away(tmp_path: Path) -> None:
+    file = tmp_path / "large.bpf.c"
+    deed = "tp->snd_cwnd = 741535;"
+    file.write_text(HOSTILE.read_text().replace("tp->snd_cwnd = ~0U;", deed), encoding="utf-8")
+    path: dict[str, Any] = {"rate": "100mbit", "rtt": "40ms", "buffer": "1bdp"}
+    with pytest.raises(dumbbell.CongestionControlError, match="let cwnd run away to 741535 pack"):
+        dumbbell.run(scenario(f"{file}:deed=5", **path))
 
 
 def test_the_process_that_forks_has_one_thread() -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -22,7 +23,7 @@ from dumbbell.run import engine
 from dumbbell.scenario.file import format_scenario
 from dumbbell.search import confirm, search
 from dumbbell.search.candidate import Candidate, Plain, crossed, drawn, mutated, with_drawn_phase
-from dumbbell.search.evaluator import Outcome, Side, compared
+from dumbbell.search.evaluator import Evaluator, Outcome, Side, compared, mean_values
 from dumbbell.search.fair_part import fair_bits, part_of
 from dumbbell.search.finding import Finding
 from dumbbell.search.kind import Roles
@@ -58,6 +59,43 @@ def test_seeds_of_a_search_differ_in_their_phase():
     ]
     rtts = {run.flows["min_rtt_us"].to_pylist()[-1] for run in runs}
     assert len(rtts) == 3
+
+
+class Known(Evaluator):
+    """Candidates whose scores on each seed are known."""
+
+    known: ClassVar[dict[Candidate, dict[int, float]]] = {}
+
+    def on_seeds(self, candidates, seeds):
+        self.runs += len(seeds) * len(candidates)
+        return {each: min(self.known[each][seed] for seed in seeds) for each in candidates}
+
+
+def test_what_one_seed_ruled_out_runs_on_all_before_a_lower_bar_takes_it(monkeypatch):
+    """A score is that of the mildest seed, whatever was asked for first."""
+    source = random.Random(1)  # noqa: S311
+    one, other = Candidate(), drawn(space_named("static", BASE), source)
+    scores = {one: dict(enumerate((0.8, 0.0, 0.5))), other: dict(enumerate((0.4, 0.7, 0.6)))}
+    monkeypatch.setattr(Known, "known", scores)
+    evaluator = Known(plain_of(BASE), worst_named("gap"), (0, 1, 2))
+    evaluator.rank([one, other], 0.9)
+    assert (evaluator.scores, evaluator.runs) == ({one: 0.8, other: 0.4}, 2)
+    evaluator.rank([one, other], 0.5)
+    assert (evaluator.scores, evaluator.runs) == ({one: 0.0, other: 0.4}, 4)
+    evaluator.rank([one, other], 0.3)
+    evaluator.rank([one, other], 0.0)
+    assert (evaluator.scores, evaluator.runs) == ({one: 0.0, other: 0.4}, 6)
+    assert evaluator.evaluations == 2
+
+
+def test_values_are_means_over_the_outcomes_that_count():
+    def outcome(tested: float | None, reference: float, fault: str = "") -> Outcome:
+        return Outcome(Side(tested, 0.5, fault), Side(reference, 1.0))
+
+    counted = [outcome(0.2, 0.8), outcome(0.4, 0.6)]
+    failed = [outcome(None, 0.9, "ended in an error"), outcome(0.9, 0.9, "INVALID")]
+    assert mean_values([*counted, *failed], worst_named("gap")) == pytest.approx((0.3, 0.7))
+    assert mean_values(failed, worst_named("gap")) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("fault", [CUBIC_IDLE, BBR_TIMEOUT, RENO_NO_SACK], ids=lambda f: f.name)

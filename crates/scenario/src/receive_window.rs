@@ -6,8 +6,8 @@
 
 use crate::{Group, Scenario};
 
-/// A receive window or send buffer of this size or more (a group's default) is not set. It is also the largest window that TCP can
-/// advertise (RFC 7323 §2.3).
+/// A receive window or send buffer of this size or more counts as not set; it is a group's default, and the largest window that TCP
+/// can advertise (RFC 7323 §2.3).
 pub const UNLIMITED_BYTES: u64 = 1 << 30;
 
 /// The window of a group that has none of its own, as a multiple of what its path holds. Once is enough to keep the path full; a
@@ -19,10 +19,10 @@ const SMALLEST_BYTES: u64 = 1 << 20;
 
 impl Scenario {
     /// The receive window of a group's hosts that would not limit its flows, bytes: four times what its path and the queues on it
-    /// hold.
+    /// hold, 1 MiB at least and 1 GiB at most.
     pub fn ample_window_bytes(&self, group: &Group) -> u64 {
         let held_bytes = self.path_bytes(group).saturating_mul(PATHS);
-        held_bytes.max(SMALLEST_BYTES)
+        held_bytes.clamp(SMALLEST_BYTES, UNLIMITED_BYTES)
     }
 
     /// The scenario, with that window in groups that have none of their own.
@@ -31,7 +31,7 @@ impl Scenario {
         self.with_windows_reduced(UNLIMITED_BYTES)
     }
 
-    /// The scenario, with no receive window of `from_bytes` or more that is larger than that.
+    /// The scenario, with receive windows of `from_bytes` or more reduced to [`Self::ample_window_bytes`].
     #[must_use]
     pub fn with_windows_reduced(mut self, from_bytes: u64) -> Self {
         let ample_bytes: Vec<u64> = (self.groups.iter())
@@ -49,9 +49,9 @@ impl Scenario {
 
 #[cfg(test)]
 mod tests {
-    use dumbbell_net::impair::{ImpairmentConfig, jitter};
+    use dumbbell_net::impair::{ImpairmentConfig, jitter, reorder, route_change};
 
-    use crate::{Group, Limit, Link, Queue, RateStep};
+    use crate::{Group, Limit, Link, Program, Queue, RateStep};
 
     use super::*;
 
@@ -82,7 +82,7 @@ mod tests {
     fn a_window_that_is_not_set_is_four_times_the_path_and_a_mebibyte_at_least() {
         assert_eq!(window_bytes(1 << 30, 500_000), 4 * (250_000 + 500_000));
         assert_eq!(window_bytes(1 << 30, 10_000), 1 << 20);
-        assert_eq!(window_bytes(1 << 40, u64::MAX), 1 << 40);
+        assert_eq!(window_bytes(1 << 40, u64::MAX), 1 << 30);
     }
 
     #[test]
@@ -124,31 +124,73 @@ mod tests {
         assert_eq!(window_bytes, 4 * (200_000 + 2 * 500_000));
     }
 
-    /// A bufferbloated uplink: each ACK that waits there is of a segment.
-    #[test]
-    fn acks_that_wait_on_the_way_back_are_segments() {
+    fn link(name: &str, link_rate_bps: u64, limit_bytes: u64) -> Link {
+        Link {
+            name: name.into(),
+            link_rate_bps,
+            queue: Queue::drop_tail(Limit::Bytes(limit_bytes)),
+            ..scenario(0, 0).links[0].clone()
+        }
+    }
+
+    /// The window of a group of 50 Mbit/s, 40 ms and 500 kB there, and this link back.
+    fn window_with_back_bytes(back: Link) -> u64 {
         let mut lot = scenario(1 << 30, 500_000);
-        let first = lot.links[0].clone();
-        lot.links.push(Link {
-            name: "up".into(),
-            queue: Queue::drop_tail(Limit::Bytes(54 * 1000)),
-            ..first.clone()
-        });
-        lot.groups[0].route = vec![first.name];
-        lot.groups[0].back = vec!["up".into()];
-        let window_bytes = lot.with_ample_windows().groups[0].rwnd_bytes;
-        assert_eq!(window_bytes, 4 * (250_000 + 500_000 + 1000 * 1514));
+        lot.groups[0].route = vec![lot.links[0].name.clone()];
+        lot.groups[0].back = vec![back.name.clone()];
+        lot.links.push(back);
+        lot.with_ample_windows().groups[0].rwnd_bytes
     }
 
     #[test]
-    fn what_an_impairment_adds_to_the_rtt_counts() {
-        let mut late = scenario(1 << 30, 500_000);
-        late.links[0].impairments = vec![ImpairmentConfig::from(jitter::Config {
+    fn what_arrives_while_acks_wait_on_the_way_back_counts() {
+        // 100 kB at 10 Mbit/s are 80 ms, in which 500 kB arrive.
+        let up = window_with_back_bytes(link("up", 10_000_000, 100_000));
+        assert_eq!(up, 4 * (250_000 + 500_000 + 500_000));
+        // 0.8 s, but 1851 ACKs.
+        let slow = window_with_back_bytes(link("up", 1_000_000, 100_000));
+        assert_eq!(slow, 4 * (250_000 + 500_000 + 1851 * 1514));
+        // A queue that data fill, of 16 MB.
+        let both_ways = window_with_back_bytes(link("up", 50_000_000, 16_000_000));
+        assert_eq!(both_ways, 4 * (250_000 + 500_000 + 16_000_000));
+    }
+
+    #[test]
+    fn what_impairments_add_to_the_rtt_counts() {
+        let jitter = jitter::Config {
             delay_ns: 200 * MS,
             uniform_ns: Some(10 * MS),
             ..jitter::Config::default()
-        })];
-        let window_bytes = late.with_ample_windows().groups[0].rwnd_bytes;
-        assert_eq!(window_bytes, 4 * (250_000 + 500_000 + 210 * 6_250));
+        };
+        let reorder = reorder::Config {
+            early_ns: Some(30 * MS),
+            ..reorder::Config::default()
+        };
+        let detour = route_change::Config {
+            late_ns: 50 * MS,
+            ..route_change::Config::default()
+        };
+        for (impairment, late_ms) in [
+            (ImpairmentConfig::from(jitter), 210),
+            (reorder.into(), 30),
+            (detour.into(), 50),
+        ] {
+            let mut late = scenario(1 << 30, 500_000);
+            late.links[0].impairments = vec![impairment.clone()];
+            let window_bytes = late.with_ample_windows().groups[0].rwnd_bytes;
+            assert_eq!(window_bytes, 4 * (250_000 + 500_000 + late_ms * 6_250));
+            // On the way back, too.
+            let mut up = link("up", 50_000_000, 0);
+            up.impairments = vec![impairment];
+            let window_bytes = window_with_back_bytes(up);
+            assert_eq!(window_bytes, 4 * (250_000 + 500_000 + late_ms * 6_250));
+        }
+    }
+
+    #[test]
+    fn programs_keep_the_windows_of_their_own() {
+        let mut own = scenario(1 << 30, 500_000);
+        own.groups[0].program = Some(Program::default());
+        assert_eq!(own.with_windows_reduced(0).groups[0].rwnd_bytes, 1 << 30);
     }
 }

@@ -29,6 +29,10 @@ impl Way {
     }
 }
 
+fn saturated(bytes: u128) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
 impl Scenario {
     /// The link of a name.
     pub fn link(&self, name: &str) -> Option<&Link> {
@@ -50,27 +54,31 @@ impl Scenario {
         group.back.iter().filter_map(|name| self.link(name))
     }
 
-    /// The most that the path of a group and the buffers on it can hold, wire bytes of full segments: what its
-    /// slowest link carries in an RTT, at the largest rate and RTT of the run and with what impairments add, and all
-    /// buffers full; on the way back of ACKs, each of a segment.
+    /// What the path of a group and the buffers on it hold when all are full, wire bytes of full segments: the
+    /// rate of the slowest link on the way there times the RTT, both at their largest in the run and with the most that
+    /// impairments add; the limits of the queues there; and what arrives while an ACK waits in the queues on the way back, at
+    /// their links' first rates, but at most a segment for each ACK in them. An estimate: a fast link before a slow one may hold more for a moment.
     pub fn path_bytes(&self, group: &Group) -> u64 {
+        let packet_bytes = group.packet_bytes();
         let rates_bps = self
             .links_of(group)
             .map(|link| link.highest_rate_bps(self.duration_ns));
-        let rate_bps = u128::from(rates_bps.min().unwrap_or(0));
-        let bdp_bytes = rate_bps * u128::from(self.longest_rtt_ns(group)) / 8_000_000_000;
-        let packet_bytes = group.packet_bytes();
+        let rate_bps = rates_bps.min().unwrap_or(0);
+        let bdp_bytes =
+            u128::from(rate_bps) * u128::from(self.longest_rtt_ns(group)) / 8_000_000_000;
         let there = self
             .links_of(group)
             .map(|link| link.queue.limit().bytes(packet_bytes));
         let back = self.links_back_of(group).map(|link| {
-            let acks = link.queue.limit().packets(MIN_ACK_BYTES);
+            let limit = link.queue.limit();
+            let (acks, bytes) = (limit.packets(MIN_ACK_BYTES), limit.bytes(packet_bytes));
+            let meanwhile_bytes =
+                u128::from(bytes) * u128::from(rate_bps) / u128::from(link.link_rate_bps.max(1));
             acks.saturating_mul(packet_bytes)
+                .min(saturated(meanwhile_bytes))
         });
-        there.chain(back).fold(
-            u64::try_from(bdp_bytes).unwrap_or(u64::MAX),
-            u64::saturating_add,
-        )
+        let queues = there.chain(back);
+        queues.fold(saturated(bdp_bytes), u64::saturating_add)
     }
 
     /// [`Self::path_bytes`], full segments.

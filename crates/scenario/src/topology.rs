@@ -502,14 +502,16 @@ mod tests {
         assert_eq!(lot.path_pkts(&lot.groups[0]), 82 + 300);
         // The slowest link decides, at its highest rate.
         lot.links[1].link_rate_bps = 1_000_000;
-        assert_eq!(lot.path_pkts(&lot.groups[0]), 8 + 300);
+        assert_eq!(lot.path_pkts(&lot.groups[0]), 8 + 200 + 10);
         lot.links[1].rate_steps = vec![RateStep {
             at_ns: MS,
             link_rate_bps: 2_000_000,
         }];
-        assert_eq!(lot.path_pkts(&lot.groups[0]), 16 + 300);
+        assert_eq!(lot.path_pkts(&lot.groups[0]), 16 + 200 + 20);
+        // While ten ACKs of 54 bytes leave at 100 kbit/s, at most ten segments arrive.
         lot.links[2].queue = Queue::drop_tail(Limit::Bytes(540));
-        assert_eq!(lot.path_pkts(&lot.groups[0]), 16 + 210);
+        lot.links[2].link_rate_bps = 100_000;
+        assert_eq!(lot.path_pkts(&lot.groups[0]), 16 + 207);
     }
 
     #[test]

@@ -129,8 +129,10 @@ fn load(scenario: &Scenario, loader: Loader<'_>) -> Result<Vec<Rc<Instance>>, Er
                 params: group.cc.params.clone(),
             };
             let instance = loader(&request, random::element_seed(scenario.seed, "cc", index))?;
-            let has_window = group.rwnd_bytes < UNLIMITED_BYTES;
-            instance.set_path_pkts(scenario.path_pkts(group), has_window);
+            instance.set_path_pkts(scenario.path_pkts(group));
+            if group.rwnd_bytes >= UNLIMITED_BYTES {
+                instance.set_default_window();
+            }
             Ok(instance)
         })
         .collect()

@@ -5,7 +5,7 @@ mod common;
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
 use dumbbell_net::queue::{cake, codel, drr, dualpi2, fq, fq_codel, fq_pie, pie, red, sfq, tbf};
 use dumbbell_sim::{
-    Amount, FlowSummary, Group, Limit, LinkSummary, Output, Queue, RttStep, Scenario,
+    Amount, Control, FlowSummary, Group, Limit, LinkSummary, Output, Queue, RttStep, Scenario, run,
 };
 use proptest::prelude::*;
 
@@ -358,12 +358,23 @@ fn check_flow_series(output: &Output, scenario: &Scenario) {
     }
 }
 
+/// A run; rejected if the engine ended it because Copa's cwnd ran away in a small buffer (docs/copa.md),
+/// which takes windows that are not set.
+fn simulate_to_the_end(scenario: &Scenario) -> Result<Output, TestCaseError> {
+    match run(scenario, &Control::default(), None) {
+        Err(error) if error.to_string().contains("`copa` let cwnd run away") => {
+            Err(TestCaseError::reject("Copa's cwnd ran away"))
+        }
+        outcome => Ok(outcome.unwrap_or_else(|error| panic!("{error}"))),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_is_lost_without_being_counted(scenario in scenario()) {
-        let output = simulate(&scenario);
+        let output = simulate_to_the_end(&scenario)?;
         for flow in &output.summary.flows {
             check_flow(flow, &scenario.groups[flow.group as usize]);
         }

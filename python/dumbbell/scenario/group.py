@@ -39,8 +39,8 @@ HEADER_BYTES = 66
 ETHERNET_BYTES = 14
 #: TCP_MIN_MSS of Linux: below it a segment is mostly header.
 MIN_MSS_BYTES = 88
-#: The largest window of TCP (RFC 7323 §2.3): this and more is not set. As `rwnd` it stands for four
-#: times what the path and its buffers hold.
+#: The largest window of TCP (RFC 7323 §2.3): this or more counts as not set. As `rwnd` it stands
+#: for four times what the group's path and the buffers on it hold.
 UNLIMITED = "1GiB"
 #: Largest payload of a segment: an IP packet has 65,535 bytes, headers included (RFC 791 §3.1).
 MAX_MSS_BYTES = 65_535 - 52
@@ -150,11 +150,11 @@ class Group:
     rwnd: Of[Size] = Field(
         Measure(Size, 1), UNLIMITED, panel=FLOWS, example="1MiB",
         engine="rwnd_bytes", always=True,
-        default_note="stands for 4 × (BDP + buffers), 1 MiB at least",
+        default_note="stands for 4 × (BDP + buffers), 1 MiB to 1 GiB",
         synonyms=("receive_window", "rcvbuf", "window"),
         doc="Receive window. Where it is not set (1 GiB and more count as that), it is more than a "
         "flow needs to fill the path, but has an end, as windows of real hosts do. The kernel "
-        "engine reduces a larger one to that; the simulator has any below 1 GiB as it is set.",
+        "engine reduces a larger one to that; the simulator uses any below 1 GiB unchanged.",
     )  # fmt: skip
     sndbuf: Of[Size] = Field(
         Measure(Size, 1), UNLIMITED, panel=FLOWS, example="1MiB",

@@ -117,12 +117,14 @@ class Evaluator:
     cache: Cache | bool | None = None
     on_progress: Callable[[Progress], None] | None = None
     scores: dict[Candidate, float | None] = field(default_factory=dict)
+    #: Candidates whose score is that of the first seed alone.
+    begun: set[Candidate] = field(default_factory=set)
     evaluations: int = 0
     runs: int = 0
     faults: dict[str, int] = field(default_factory=dict)
 
     def rank(self, candidates: Iterable[Candidate], at_least: float) -> None:
-        """Score candidates that have no score yet.
+        """Score candidates, as far as they have no score yet.
 
         Parameters
         ----------
@@ -130,22 +132,27 @@ class Evaluator:
             What to run.
         at_least
             With less on the first seed, or not above 0, the other seeds do not run: the score is
-            then that of the first.
+            then that of the first, until a call asks for less.
         """
-        new = [each for each in dict.fromkeys(candidates) if each not in self.scores]
+        listed = list(dict.fromkeys(candidates))
+        new = [each for each in listed if each not in self.scores]
         self.evaluations += len(new)
-        first = self.on_seeds(new, self.seeds[:1])
+        self.scores.update(self.on_seeds(new, self.seeds[:1]))
+        if len(self.seeds) == 1:
+            return
+        self.begun.update(new)
         hopeful = [
             each
-            for each, score in first.items()
-            if score is not None and score > 0 and score >= at_least
+            for each in listed
+            if each in self.begun
+            and (score := self.scores[each]) is not None
+            and score > 0
+            and score >= at_least
         ]
-        rest = self.on_seeds(hopeful, self.seeds[1:])
-        for each, score in first.items():
-            if each in hopeful and len(self.seeds) > 1:
-                other = rest[each]
-                score = None if score is None or other is None else min(score, other)
-            self.scores[each] = score
+        self.begun.difference_update(hopeful)
+        for each, other in self.on_seeds(hopeful, self.seeds[1:]).items():
+            score = self.scores[each]
+            self.scores[each] = None if score is None or other is None else min(score, other)
 
     def on_seeds(
         self, candidates: Iterable[Candidate], seeds: Sequence[int]
@@ -193,9 +200,15 @@ class Evaluator:
         )
 
 
-def mean_values(outcomes: Sequence[Outcome]) -> tuple[float, float]:
-    """Return the means of what is measured, under test and of the reference."""
+def mean_values(outcomes: Sequence[Outcome], worst: Worst) -> tuple[float, float]:
+    """Return the means of what is measured, under test and of the reference.
+
+    They are over the outcomes that count; 0 if none does.
+    """
+    counted = [each for each in outcomes if each.score(worst) is not None]
+    if not counted:
+        return 0.0, 0.0
     return (
-        fmean(each.tested.value or 0.0 for each in outcomes),
-        fmean(each.reference.value or 0.0 for each in outcomes),
+        fmean(each.tested.value or 0.0 for each in counted),
+        fmean(each.reference.value or 0.0 for each in counted),
     )

@@ -290,7 +290,7 @@ def as_it_is(evaluator: Evaluator, found: Candidate, score: float, seed: int) ->
     """Return what was found when the user stopped the search: neither shrunk nor checked."""
     evaluator.on_progress = None
     outcomes = evaluator.outcomes([found], evaluator.seeds)[found]
-    tested, reference = mean_values(outcomes)
+    tested, reference = mean_values(outcomes, evaluator.worst)
     scores = tuple(each.score(evaluator.worst) for each in outcomes)
     return Finding(
         evaluator.plain, evaluator.worst, found, found, tested, reference, scores,
@@ -308,7 +308,7 @@ def checked(
     """Return a finding with its scores on fresh seeds."""
     fresh = range(seed + FRESH_FROM, seed + FRESH_FROM + seeds)
     outcomes = evaluator.outcomes([candidate], fresh)[candidate]
-    tested, reference = mean_values(outcomes)
+    tested, reference = mean_values(outcomes, evaluator.worst)
     scores = tuple(each.score(evaluator.worst) for each in outcomes)
     return Finding(
         evaluator.plain, evaluator.worst, candidate, found, tested, reference, scores,
@@ -366,7 +366,9 @@ def why_not(finding: Finding, outcomes: list[Outcome]) -> str:
         return faults[0]
     if any(each.reference.part < REALISTIC for each in outcomes):
         return "the reference does not do well there either"
-    scores = [each.score(finding.worst) or 0.0 for each in outcomes]
+    scores = [score for each in outcomes if (score := each.score(finding.worst)) is not None]
+    if not scores:
+        return f"there is nothing to compare by {finding.worst.name} there"
     return (
         f"the difference is {min(scores):.3g} to {max(scores):.3g}, not above {finding.bound:.3g}"
     )

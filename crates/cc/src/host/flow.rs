@@ -100,7 +100,7 @@ impl Flow {
     pub fn has_run_away_behind_window(&self, mss_bytes: u32) -> bool {
         let sock = &self.sock;
         let most_pkts = self.instance.path_pkts().saturating_mul(HELD_RUNAWAY_TIMES);
-        !self.instance.has_window()
+        self.instance.has_default_window()
             && u64::from(sock.snd_cwnd) * u64::from(mss_bytes) > LARGEST_WINDOW_BYTES
             && u64::from(sock.packets_in_flight()) > most_pkts
     }

@@ -47,7 +47,8 @@ pub struct Instance {
     running: SharedRunning,
     /// What its flows' path and the buffers on it hold, packets; `u64::MAX`: not known.
     path_pkts: Cell<u64>,
-    has_window: Cell<bool>,
+    /// [`Self::set_default_window`].
+    has_default_window: Cell<bool>,
     /// The first fault; shared with hosted flows.
     fault: Rc<OnceCell<Fault>>,
     /// Makes its flows, if it is not written in C.
@@ -132,7 +133,7 @@ impl Instance {
             requested: request.name.clone(),
             running: SharedRunning::default(),
             path_pkts: Cell::new(u64::MAX),
-            has_window: Cell::new(false),
+            has_default_window: Cell::new(false),
             fault: Rc::default(),
             hosted: None,
             forget_socket,
@@ -161,7 +162,7 @@ impl Instance {
             requested: requested.to_owned(),
             running: SharedRunning::default(),
             path_pkts: Cell::new(u64::MAX),
-            has_window: Cell::new(false),
+            has_default_window: Cell::new(false),
             fault: Rc::default(),
             hosted: Some(hosted),
             forget_socket: None,
@@ -243,16 +244,20 @@ impl Instance {
     }
 
     /// Sets what the path of flows that are made from now on holds with its buffers, packets: far more
-    /// in flight is a fault. Without a receive window of the scenario's (`has_window`), so is a cwnd beyond
-    /// any window.
-    pub fn set_path_pkts(&self, path_pkts: u64, has_window: bool) {
+    /// in flight is a fault.
+    pub fn set_path_pkts(&self, path_pkts: u64) {
         self.path_pkts.set(path_pkts);
-        self.has_window.set(has_window);
     }
 
-    /// Whether the scenario sets a receive window ([`Self::set_path_pkts`]).
-    pub(crate) fn has_window(&self) -> bool {
-        self.has_window.get()
+    /// Sets that the receive window of these flows is not the scenario's: then a cwnd beyond any window is a fault too,
+    /// as the window may end what would be in flight.
+    pub fn set_default_window(&self) {
+        self.has_default_window.set(true);
+    }
+
+    /// Whether [`Self::set_default_window`] was called.
+    pub(crate) fn has_default_window(&self) -> bool {
+        self.has_default_window.get()
     }
 
     /// What [`Self::set_path_pkts`] set, packets; `u64::MAX`: not set.

@@ -172,10 +172,7 @@ impl Jitter {
 }
 
 fn of_table(scale_ns: u64, table: &[i16], random: &mut Random) -> i64 {
-    of_entry(
-        scale_ns,
-        table[random.below(ENTRIES as u64) as usize],
-    )
+    of_entry(scale_ns, table[random.below(ENTRIES as u64) as usize])
 }
 
 fn of_entry(scale_ns: u64, entry: i16) -> i64 {
@@ -221,7 +218,11 @@ impl Wifi {
     }
 
     fn most_ns(&self) -> u64 {
-        let long = if self.long_ppb > 0 { self.long.len() } else { 0 };
+        let long = if self.long_ppb > 0 {
+            self.long.len()
+        } else {
+            0
+        };
         self.short.len() as u64 * SHORT_STEP_NS + long as u64 * LONG_STEP_NS
     }
 
@@ -292,23 +293,53 @@ mod tests {
     #[test]
     fn no_draw_is_larger_than_the_most() {
         let shapes = [
-            Config { normal_ns: Some(MS), ..Config::default() },
-            Config { uniform_ns: Some(MS), ..Config::default() },
-            Config { pareto_ns: Some(MS), ..Config::default() },
-            Config { paretonormal_ns: Some(MS), ..Config::default() },
-            Config { clipped_ns: Some(MS), ..Config::default() },
-            Config { wifi_ns: Some(MS), ..Config::default() },
-            Config { wifi_ns: Some(9 * MS), ..Config::default() },
-            Config { table_ns: Some(vec![MS, 7 * MS, 3 * MS]), ..Config::default() },
+            Config {
+                normal_ns: Some(MS),
+                ..Config::default()
+            },
+            Config {
+                uniform_ns: Some(MS),
+                ..Config::default()
+            },
+            Config {
+                pareto_ns: Some(MS),
+                ..Config::default()
+            },
+            Config {
+                paretonormal_ns: Some(MS),
+                ..Config::default()
+            },
+            Config {
+                clipped_ns: Some(MS),
+                ..Config::default()
+            },
+            Config {
+                wifi_ns: Some(MS),
+                ..Config::default()
+            },
+            Config {
+                wifi_ns: Some(9 * MS),
+                ..Config::default()
+            },
+            Config {
+                table_ns: Some(vec![MS, 7 * MS, 3 * MS]),
+                ..Config::default()
+            },
         ];
         for shape in shapes {
-            let config = Config { delay_ns: 20 * MS, ..shape };
+            let config = Config {
+                delay_ns: 20 * MS,
+                ..shape
+            };
             let most_ms = config.most_late_ns() as f64 / MS as f64;
             let drawn_ms = late_ms(&config, 100_000).into_iter().fold(0.0, f64::max);
             assert!(drawn_ms <= most_ms, "{config:?}");
             // Its last values are rare, those of Wi-Fi very rare.
             let reached = if config.wifi_ns.is_some() { 0.3 } else { 0.99 };
-            assert!(drawn_ms - 20.0 >= reached * (most_ms - 20.0), "{config:?}: {drawn_ms} of {most_ms}");
+            assert!(
+                drawn_ms - 20.0 >= reached * (most_ms - 20.0),
+                "{config:?}: {drawn_ms} of {most_ms}"
+            );
         }
     }
 
