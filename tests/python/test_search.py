@@ -72,7 +72,7 @@ class Known(Evaluator):
 
 
 def test_what_one_seed_ruled_out_runs_on_all_before_a_lower_bar_takes_it(monkeypatch):
-    """A score is that of the mildest seed, whatever was asked for first."""
+    """A score that counts is that of the mildest seed."""
     source = random.Random(1)  # noqa: S311
     one, other = Candidate(), drawn(space_named("static", BASE), source)
     scores = {one: dict(enumerate((0.8, 0.0, 0.5))), other: dict(enumerate((0.4, 0.7, 0.6)))}

@@ -217,6 +217,7 @@ impl Wifi {
         }
     }
 
+    /// The largest that its tables allow, ns.
     fn most_ns(&self) -> u64 {
         let long = if self.long_ppb > 0 {
             self.long.len()
@@ -292,45 +293,30 @@ mod tests {
 
     #[test]
     fn no_draw_is_larger_than_the_most() {
-        let shapes = [
-            Config {
-                normal_ns: Some(MS),
-                ..Config::default()
-            },
-            Config {
-                uniform_ns: Some(MS),
-                ..Config::default()
-            },
-            Config {
-                pareto_ns: Some(MS),
-                ..Config::default()
-            },
-            Config {
-                paretonormal_ns: Some(MS),
-                ..Config::default()
-            },
-            Config {
-                clipped_ns: Some(MS),
-                ..Config::default()
-            },
-            Config {
-                wifi_ns: Some(MS),
-                ..Config::default()
-            },
-            Config {
-                wifi_ns: Some(9 * MS),
-                ..Config::default()
-            },
-            Config {
-                table_ns: Some(vec![MS, 7 * MS, 3 * MS]),
-                ..Config::default()
-            },
+        type Scale = fn(&mut Config) -> &mut Option<u64>;
+        let scales: [(Scale, u64); 7] = [
+            (|config| &mut config.normal_ns, MS),
+            (|config| &mut config.uniform_ns, MS),
+            (|config| &mut config.pareto_ns, MS),
+            (|config| &mut config.paretonormal_ns, MS),
+            (|config| &mut config.clipped_ns, MS),
+            (|config| &mut config.wifi_ns, MS),
+            (|config| &mut config.wifi_ns, 9 * MS),
         ];
-        for shape in shapes {
-            let config = Config {
-                delay_ns: 20 * MS,
-                ..shape
-            };
+        let late = Config {
+            delay_ns: 20 * MS,
+            ..Config::default()
+        };
+        let scaled = scales.map(|(scale, scale_ns)| {
+            let mut config = late.clone();
+            *scale(&mut config) = Some(scale_ns);
+            config
+        });
+        let measured = Config {
+            table_ns: Some(vec![MS, 7 * MS, 3 * MS]),
+            ..late
+        };
+        for config in scaled.into_iter().chain([measured]) {
             let most_ms = config.most_late_ns() as f64 / MS as f64;
             let drawn_ms = late_ms(&config, 100_000).into_iter().fold(0.0, f64::max);
             assert!(drawn_ms <= most_ms, "{config:?}");
