@@ -12,22 +12,22 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from dumbbell.cli.print_reproduction import print_answer
-from dumbbell.papers import Check, Finding
-from dumbbell.papers.answers import answer_to, answers
-from dumbbell.papers.apparatus import ELEMENTS, elements_for
-from dumbbell.papers.conclusion import Conclusion
-from dumbbell.papers.plain_words import ELEMENT_WORDS, PLAIN_WORDS, in_plain_words
-from dumbbell.papers.prediction import Verdict
-from dumbbell.papers.predictions import PREDICTIONS
-from dumbbell.papers.presets import preset_for
-from dumbbell.papers.questions import QUESTIONS
+from dumbbell_studies.cli.print_reproduction import print_answer
+from dumbbell_studies.papers import Check, Finding
+from dumbbell_studies.papers.answers import answer_to, answers
+from dumbbell_studies.papers.apparatus import ELEMENTS, elements_for
+from dumbbell_studies.papers.conclusion import Conclusion
+from dumbbell_studies.papers.plain_words import ELEMENT_WORDS, PLAIN_WORDS, in_plain_words
+from dumbbell_studies.papers.prediction import Verdict
+from dumbbell_studies.papers.predictions import PREDICTIONS
+from dumbbell_studies.papers.presets import preset_for
+from dumbbell_studies.papers.questions import QUESTIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_page_of_findings_has_the_answers():
-    """`python docs/findings_tables.py` writes them."""
+    """`python tools/findings_tables.py` writes them."""
     script = runpy.run_path(str(DOCS / "findings_tables.py"))
     page = (DOCS / "findings.md").read_text(encoding="utf-8")
     assert page == script["with_tables"](page, answers())

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dumbbell.cli.attribution import STYLES
-from dumbbell.papers import (
+from dumbbell_studies.cli.attribution import STYLES
+from dumbbell_studies.papers import (
     PAPERS,
     Check,
     Finding,
@@ -19,18 +19,18 @@ from dumbbell.papers import (
     apparatus,
     screening,
 )
-from dumbbell.papers.attribution import Attribution, AttributionInterrupted, attribute
-from dumbbell.papers.conclusion import Conclusion, FindingAttribution
-from dumbbell.papers.element import Element, Level, Setup, Treatment
-from dumbbell.papers.ogino2021 import runs as ogino
-from dumbbell.papers.prediction import Ended, Verdict
-from dumbbell.papers.predictions import PREDICTIONS
-from dumbbell.papers.presets import Preset
-from dumbbell.papers.question import Quantity, Question
-from dumbbell.papers.questions import QUESTIONS
-from dumbbell.papers.trial import Trial, compare, significant
-from dumbbell.papers.trials import Trials, fresh
-from dumbbell.report.attribution_page import render_attribution
+from dumbbell_studies.papers.attribution import Attribution, AttributionInterrupted, attribute
+from dumbbell_studies.papers.conclusion import Conclusion, FindingAttribution
+from dumbbell_studies.papers.element import Element, Level, Setup, Treatment
+from dumbbell_studies.papers.ogino2021 import runs as ogino
+from dumbbell_studies.papers.prediction import Ended, Verdict
+from dumbbell_studies.papers.predictions import PREDICTIONS
+from dumbbell_studies.papers.presets import Preset
+from dumbbell_studies.papers.question import Quantity, Question
+from dumbbell_studies.papers.questions import QUESTIONS
+from dumbbell_studies.papers.trial import Trial, compare, significant
+from dumbbell_studies.papers.trials import Trials, fresh
+from dumbbell_studies.report.attribution_page import render_attribution
 from dumbbell.scenario import Group, Scenario
 
 SEEDS = range(1, 11)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.papers.coexistence import (
+from dumbbell_studies.papers.coexistence import (
     BUFFERS_BDP,
     PAPER,
     QUICK_BUFFERS_BDP,
@@ -15,8 +15,8 @@ from dumbbell.papers.coexistence import (
     Point,
     check_findings,
 )
-from dumbbell.papers.finding import Outcome
-from dumbbell.papers.results import Results
+from dumbbell_studies.papers.finding import Outcome
+from dumbbell_studies.papers.results import Results
 
 
 def world(*, alone=9.4, sum_falls=True, rtos=0.3, buffers=BUFFERS_BDP) -> Results[Any, Any]:

@@ -20,13 +20,13 @@ LARGEST_FIGURE_BYTES = 40_000
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, Any]:
-    """Return `docs/element_pages.py`, which writes pages and tables."""
+    """Return `tools/element_pages.py`, which writes pages and tables."""
     return runpy.run_path(str(DOCS / "element_pages.py"))
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "tcp"])
 def test_the_tables_are_current(written: dict[str, Any], kind: str) -> None:
-    """`python docs/element_pages.py` writes them."""
+    """`python tools/element_pages.py` writes them."""
     page = (DOCS / f"{kind}.md").read_text(encoding="utf-8")
     assert "<!-- table: " in page
     assert page == written["with_tables"](page)

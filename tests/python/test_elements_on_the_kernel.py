@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from dumbbell.papers import PAPERS
-from dumbbell.papers.apparatus import apply
-from dumbbell.papers.element import Treatment
-from dumbbell.papers.measured_text import decode
-from dumbbell.papers.presets import PRESETS, kernel_part
-from dumbbell.papers.questions import QUESTIONS
+from dumbbell_studies.papers import PAPERS
+from dumbbell_studies.papers.apparatus import apply
+from dumbbell_studies.papers.element import Treatment
+from dumbbell_studies.papers.measured_text import decode
+from dumbbell_studies.papers.presets import PRESETS, kernel_part
+from dumbbell_studies.papers.questions import QUESTIONS
 from dumbbell.run.engine import check_for_kernel
 
 ROOT = Path(__file__).parents[2]
@@ -97,6 +97,6 @@ def test_a_script_measures_what_the_files_have():
 
 
 def test_the_page_has_the_table():
-    """`python docs/findings_tables.py` writes it."""
+    """`python tools/findings_tables.py` writes it."""
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     assert MODULE["table"]() in page

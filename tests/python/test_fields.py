@@ -139,7 +139,7 @@ def test_groups_are_distinguished_by_it(owner, field):
 
 
 def test_the_tables_of_the_page_are_current():
-    """`python docs/field_tables.py` writes them."""
+    """`python tools/field_tables.py` writes them."""
     page = (DOCS / "scenario.md").read_text(encoding="utf-8")
     assert page == runpy.run_path(str(DOCS / "field_tables.py"))["with_tables"](page)
     for owner in OWNERS:

@@ -2,7 +2,7 @@ import pyarrow as pa
 import pytest
 
 from dumbbell import Run, Scenario
-from dumbbell.papers.inflight_counts import COLUMNS, compare_counts
+from dumbbell_studies.papers.inflight_counts import COLUMNS, compare_counts
 from dumbbell.run.series import flow_series
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import dumbbell
-from dumbbell.papers.finding import Outcome
-from dumbbell.papers.kakenhi2024 import PAPER
-from dumbbell.papers.kakenhi2024.measurements import (
+from dumbbell_studies.papers.finding import Outcome
+from dumbbell_studies.papers.kakenhi2024 import PAPER
+from dumbbell_studies.papers.kakenhi2024.measurements import (
     AloneMeasured,
     IntervalMeasured,
     loss_starts_s,
@@ -19,8 +19,8 @@ from dumbbell.papers.kakenhi2024.measurements import (
     measure_intervals,
     rows_by_flow,
 )
-from dumbbell.papers.kakenhi2024.rules import check_findings, unfairness
-from dumbbell.papers.kakenhi2024.runs import (
+from dumbbell_studies.papers.kakenhi2024.rules import check_findings, unfairness
+from dumbbell_studies.papers.kakenhi2024.runs import (
     ALONE_CCS,
     BUFFERS_BDP,
     C1_SPREADS,
@@ -39,8 +39,8 @@ from dumbbell.papers.kakenhi2024.runs import (
     Mixed,
     scenario,
 )
-from dumbbell.papers.kakenhi2024.tables import devices_table
-from dumbbell.papers.results import Results
+from dumbbell_studies.papers.kakenhi2024.tables import devices_table
+from dumbbell_studies.papers.results import Results
 
 GOOD = AloneMeasured(2.0, 5.0, 0.0, 0.98, 0.99)
 BBR = AloneMeasured(100.0, 250.0, 8.0, 0.98, 0.98)

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 import dumbbell
-from dumbbell.papers import PAPERS
-from dumbbell.papers.finding import Check, Finding, Outcome
-from dumbbell.papers.inflight_counts import Counts
-from dumbbell.papers.ogino2021 import PAPER
-from dumbbell.papers.ogino2021.measurements import Kind, Measured, measure
-from dumbbell.papers.ogino2021.rules import check_findings
-from dumbbell.papers.ogino2021.runs import (
+from dumbbell_studies.papers import PAPERS
+from dumbbell_studies.papers.finding import Check, Finding, Outcome
+from dumbbell_studies.papers.inflight_counts import Counts
+from dumbbell_studies.papers.ogino2021 import PAPER
+from dumbbell_studies.papers.ogino2021.measurements import Kind, Measured, measure
+from dumbbell_studies.papers.ogino2021.rules import check_findings
+from dumbbell_studies.papers.ogino2021.runs import (
     BUFFERS_BDP,
     FLOWS,
     QUICK_BUFFERS_BDP,
@@ -22,7 +22,7 @@ from dumbbell.papers.ogino2021.runs import (
     Point,
     scenario,
 )
-from dumbbell.papers.results import Results
+from dumbbell_studies.papers.results import Results
 from dumbbell.statistics import mean_interval
 
 ARTEFACT = Counts(100, 20, 0.3, 0.01, mean_interval([30, 32, 28]))

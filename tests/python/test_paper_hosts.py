@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell import Scenario, run
-from dumbbell.papers import hosts
+from dumbbell_studies.papers import hosts
 from dumbbell.scenario import Group
 
 DOCS = Path(__file__).parents[2] / "docs"

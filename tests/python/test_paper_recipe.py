@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import dumbbell.papers as package
-from dumbbell.papers import PAPERS, Check, Finding, Paper, ResultTable, reproduce
-from dumbbell.papers.results import Results, group_values
+import dumbbell_studies.papers as package
+from dumbbell_studies.papers import PAPERS, Check, Finding, Paper, ResultTable, reproduce
+from dumbbell_studies.papers.results import Results, group_values
 from dumbbell.plots import Figure
 from dumbbell.report import write_report
 from dumbbell.run import Run

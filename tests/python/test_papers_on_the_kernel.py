@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from dumbbell.papers import PAPERS
-from dumbbell.papers.finding import Outcome
-from dumbbell.papers.measured_text import decode
-from dumbbell.papers.ogino2021.runs import BUFFERS_BDP, Point
-from dumbbell.papers.results import Results
+from dumbbell_studies.papers import PAPERS
+from dumbbell_studies.papers.finding import Outcome
+from dumbbell_studies.papers.measured_text import decode
+from dumbbell_studies.papers.ogino2021.runs import BUFFERS_BDP, Point
+from dumbbell_studies.papers.results import Results
 
 FILE = Path(__file__).parents[1] / "data" / "papers-kernel-2026-11.jsonl"
 #: As docs/findings.md says.

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dumbbell.papers import PAPERS
-from dumbbell.papers.apparatus import ELEMENTS
-from dumbbell.papers.element import Setup
-from dumbbell.papers.prediction import (
+from dumbbell_studies.papers import PAPERS
+from dumbbell_studies.papers.apparatus import ELEMENTS
+from dumbbell_studies.papers.element import Setup
+from dumbbell_studies.papers.prediction import (
     Ended,
     Evidence,
     Prediction,
@@ -22,10 +22,10 @@ from dumbbell.papers.prediction import (
     predicted,
     within,
 )
-from dumbbell.papers.predictions import PREDICTIONS
-from dumbbell.papers.predictions.ogino2021 import OLD_LOSS
-from dumbbell.papers.predictions.saito2022 import GSO, IN_TURN
-from dumbbell.papers.questions import QUESTIONS
+from dumbbell_studies.papers.predictions import PREDICTIONS
+from dumbbell_studies.papers.predictions.ogino2021 import OLD_LOSS
+from dumbbell_studies.papers.predictions.saito2022 import GSO, IN_TURN
+from dumbbell_studies.papers.questions import QUESTIONS
 from dumbbell.statistics import mean_interval
 
 SEEDS = range(1, 11)

@@ -11,7 +11,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def measurements() -> dict[str, Any]:
-    """Return `docs/queue_measurements.py`, which writes the tables."""
+    """Return `tools/queue_measurements.py`, which writes the tables."""
     return runpy.run_path(str(DOCS / "queue_measurements.py"))
 
 

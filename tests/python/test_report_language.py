@@ -9,19 +9,19 @@ import re
 from importlib import import_module, resources
 from types import ModuleType
 
-import dumbbell.papers as papers_package
+import dumbbell_studies.papers as papers_package
 from dumbbell.compare.xval_table import COLUMNS, OVERVIEW_COLUMNS
 from dumbbell.metrics import METRICS
 from dumbbell.models.allocations import ALLOCATIONS
-from dumbbell.papers import PAPERS, Outcome
-from dumbbell.papers.conclusion import Conclusion
-from dumbbell.papers.prediction import Verdict
+from dumbbell_studies.papers import PAPERS, Outcome
+from dumbbell_studies.papers.conclusion import Conclusion
+from dumbbell_studies.papers.prediction import Verdict
 from dumbbell.plots.run_figures import SERIES
 from dumbbell.plots.xval_figures import SERIES as XVAL_SERIES
-from dumbbell.report.attribution_page import CHARTS
+from dumbbell_studies.report.attribution_page import CHARTS
 from dumbbell.report.language import bilingual, japanese, page_text
 from dumbbell.run.engine import KERNEL, SIMULATOR
-from dumbbell.score import find_board, shipped_boards
+from dumbbell_studies.score import find_board, shipped_boards
 
 TEMPLATES = (
     "analysis.html.j2", "attribution.html.j2", "cross_validation.html.j2", "paper.html.j2",

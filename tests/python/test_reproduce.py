@@ -13,8 +13,8 @@ import pytest
 
 from dumbbell import papers
 from dumbbell.archive import archive, verify
-from dumbbell.papers import PAPERS, reproduce
-from dumbbell.papers.screening import Screening
+from dumbbell_studies.papers import PAPERS, reproduce
+from dumbbell_studies.papers.screening import Screening
 from dumbbell.report import write_report, write_site
 
 pytestmark = pytest.mark.slow

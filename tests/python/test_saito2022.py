@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell.papers.finding import Outcome
-from dumbbell.papers.results import Results
-from dumbbell.papers.saito2022 import PAPER
-from dumbbell.papers.saito2022.measurements import Means, Measured, measure
-from dumbbell.papers.saito2022.rules import check_findings
-from dumbbell.papers.saito2022.runs import (
+from dumbbell_studies.papers.finding import Outcome
+from dumbbell_studies.papers.results import Results
+from dumbbell_studies.papers.saito2022 import PAPER
+from dumbbell_studies.papers.saito2022.measurements import Means, Measured, measure
+from dumbbell_studies.papers.saito2022.rules import check_findings
+from dumbbell_studies.papers.saito2022.runs import (
     CAUSE_SPREADS,
     ESTIMATED_SPREADS,
     FLOWS,
@@ -23,7 +23,7 @@ from dumbbell.papers.saito2022.runs import (
     Point,
     scenario,
 )
-from dumbbell.papers.saito2022.tables import causes_table
+from dumbbell_studies.papers.saito2022.tables import causes_table
 
 FEW_MEANS, MANY_MEANS = Means(41, 206), Means(300, 250)
 FREE = Measured(953, 42, 996, FEW_MEANS, FEW_MEANS, FEW_MEANS, 0.02, 0.0, 0.0, 0.0)

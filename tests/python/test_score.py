@@ -12,14 +12,14 @@ from random import Random
 
 import pytest
 
-from dumbbell.cli.score import default_controls
+from dumbbell_studies.cli.score import default_controls
 from dumbbell.congestion_control import CongestionControlChoice, congestion_controls
 from dumbbell.congestion_control.linux_tree import use_linux_tree
 from dumbbell.errors import EngineError, GateError, PrivilegeError
-from dumbbell.report.score_page import render_league
+from dumbbell_studies.report.score_page import render_league
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
-from dumbbell.score import (
+from dumbbell_studies.score import (
     Board,
     Bound,
     Category,
@@ -30,12 +30,12 @@ from dumbbell.score import (
     read_board,
     score_board,
 )
-from dumbbell.score.aggregate import category_score, overall_score
-from dumbbell.score.control import CellScore, MetricScore
-from dumbbell.score.draw import Range
-from dumbbell.score.league import Place, failed
-from dumbbell.score.oracle import oracle_of
-from dumbbell.score.text import limit_lines, mean_text
+from dumbbell_studies.score.aggregate import category_score, overall_score
+from dumbbell_studies.score.control import CellScore, MetricScore
+from dumbbell_studies.score.draw import Range
+from dumbbell_studies.score.league import Place, failed
+from dumbbell_studies.score.oracle import oracle_of
+from dumbbell_studies.score.text import limit_lines, mean_text
 from dumbbell.statistics import jackknife_interval, mean_interval
 from dumbbell.verdict import INVALID, Reason, Verdict
 from tests.python.conftest import Outcome
@@ -540,7 +540,7 @@ def test_every_bound_of_the_ideal_board_measures_something():
 
 
 def test_the_page_of_scores_has_the_board_as_it_is():
-    """`python docs/score_tables.py` makes it so."""
+    """`python tools/score_tables.py` makes it so."""
     docs = Path(__file__).parents[2] / "docs"
     page = (docs / "score.md").read_text(encoding="utf-8")
     names = runpy.run_path(str(docs / "score_tables.py"))
@@ -564,7 +564,7 @@ def test_the_example_of_a_board_in_the_guide_is_one(tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["league", "drawn"])
 def test_a_table_of_scores_in_the_guide_is_that_of_its_data(name: str):
-    """`python docs/score_tables.py` makes it so."""
+    """`python tools/score_tables.py` makes it so."""
     docs = Path(__file__).parents[2] / "docs"
     names = runpy.run_path(str(docs / "score_tables.py"))
     file, table = names["TABLES"][name]

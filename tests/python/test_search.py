@@ -21,17 +21,17 @@ from dumbbell import Group, Scenario
 from dumbbell.errors import ResultError, ScenarioError
 from dumbbell.run import engine
 from dumbbell.scenario.file import format_scenario
-from dumbbell.search import confirm, search
-from dumbbell.search.candidate import Candidate, Plain, crossed, drawn, mutated, with_drawn_phase
-from dumbbell.search.evaluator import Evaluator, Outcome, Side, compared, mean_values
-from dumbbell.search.fair_part import fair_bits, part_of
-from dumbbell.search.finding import Finding
-from dumbbell.search.kind import Roles
-from dumbbell.search.scale import logarithmic, roundness
-from dumbbell.search.search import SearchResult, bound_of
-from dumbbell.search.shrink import shrink
-from dumbbell.search.space import SPACES, Space, space_named
-from dumbbell.search.worst import WORST, worst_named
+from dumbbell_studies.search import confirm, search
+from dumbbell_studies.search.candidate import Candidate, Plain, crossed, drawn, mutated, with_drawn_phase
+from dumbbell_studies.search.evaluator import Evaluator, Outcome, Side, compared, mean_values
+from dumbbell_studies.search.fair_part import fair_bits, part_of
+from dumbbell_studies.search.finding import Finding
+from dumbbell_studies.search.kind import Roles
+from dumbbell_studies.search.scale import logarithmic, roundness
+from dumbbell_studies.search.search import SearchResult, bound_of
+from dumbbell_studies.search.shrink import shrink
+from dumbbell_studies.search.space import SPACES, Space, space_named
+from dumbbell_studies.search.worst import WORST, worst_named
 from dumbbell.testing import assert_keeps_up, scenarios
 from tests.python.planted_faults import BBR_TIMEOUT, CUBIC_IDLE, RENO_NO_SACK
 
@@ -351,7 +351,7 @@ def shallow() -> Finding:
 def test_what_does_not_hold_on_fresh_seeds_is_no_failure(shallow, cli, monkeypatch, tmp_path):
     scores = (0.69,) * 19 + (0.2,)
     found = SearchResult(dataclasses.replace(shallow, scores=scores), 0.69, 49, 100)
-    monkeypatch.setattr("dumbbell.cli.search.search", lambda *_, **__: found)
+    monkeypatch.setattr("dumbbell_studies.cli.search.search", lambda *_, **__: found)
     outcome = cli("search", "copa", "--worst", "drop_rate", "--out", str(tmp_path / "found"))
     assert outcome.code == 0
     assert "Fails on 19 of 20 fresh seeds" in outcome.out
@@ -375,7 +375,7 @@ def test_seeds_that_do_not_count_refute_nothing_but_most_must_count(shallow):
 def test_what_ctrl_c_kept_was_not_checked_and_is_written(shallow, cli, monkeypatch, tmp_path):
     kept = dataclasses.replace(shallow, scores=(0.69, 0.69, 0.2), is_checked=False)
     found = SearchResult(kept, 0.69, 49, 100, is_interrupted=True)
-    monkeypatch.setattr("dumbbell.cli.search.search", lambda *_, **__: found)
+    monkeypatch.setattr("dumbbell_studies.cli.search.search", lambda *_, **__: found)
     outcome = cli("search", "copa", "--worst", "drop_rate", "--out", str(tmp_path / "found"))
     assert "Fails on 2 of 3 seeds of the search, unchecked; " in outcome.out
     assert "do not confirm" not in outcome.err
@@ -408,7 +408,7 @@ def test_an_invalid_run_on_the_kernel_is_replaced(shallow, fabricated_kernel, mo
             outcomes[0] = Outcome(Side(None, 0.0, "an impossible window"), outcomes[0].reference)
         return outcomes
 
-    monkeypatch.setattr(import_module("dumbbell.search.search"), "compared", spoiled)
+    monkeypatch.setattr(import_module("dumbbell_studies.search.search"), "compared", spoiled)
     found = confirm(shallow).confirmation
     assert found is not None
     assert (found.status, len(found.scores)) == ("confirmed", 3)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell.search import search
-from dumbbell.search.search import NOISE
+from dumbbell_studies.search import search
+from dumbbell_studies.search.search import NOISE
 from tests.python.planted_faults import BBR_TIMEOUT, CUBIC_IDLE, RENO_NO_SACK, PlantedFault
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]

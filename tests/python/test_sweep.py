@@ -105,7 +105,7 @@ def test_ctrl_c_with_nothing_finished_claims_no_directory(cli, monkeypatch, tmp_
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys.modules["dumbbell.sweeps.sweep"], "drive", stop)
-    monkeypatch.setattr(import_module("dumbbell.papers.reproduce"), "run_all", interrupt)
+    monkeypatch.setattr(import_module("dumbbell_studies.papers.reproduce"), "run_all", interrupt)
     for command in ("sweep", "cubic", "--reps", "8"), ("reproduce", "ogino2021"):
         outcome = cli(*command, "--out", str(tmp_path / "out"))
         assert outcome.code == 130

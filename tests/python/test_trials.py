@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dumbbell.papers import PAPERS, Paper
-from dumbbell.papers.by_tcptrace import by_tcptrace
-from dumbbell.papers.element import Treatment
-from dumbbell.papers.kakenhi2024.measurements import IntervalMeasured
-from dumbbell.papers.measured_text import decode, encode
-from dumbbell.papers.ogino2021.measurements import Kind, Measured
-from dumbbell.papers.ogino2021.runs import Point, scenario
-from dumbbell.papers.trials import Trials, work
+from dumbbell_studies.papers import PAPERS, Paper
+from dumbbell_studies.papers.by_tcptrace import by_tcptrace
+from dumbbell_studies.papers.element import Treatment
+from dumbbell_studies.papers.kakenhi2024.measurements import IntervalMeasured
+from dumbbell_studies.papers.measured_text import decode, encode
+from dumbbell_studies.papers.ogino2021.measurements import Kind, Measured
+from dumbbell_studies.papers.ogino2021.runs import Point, scenario
+from dumbbell_studies.papers.trials import Trials, work
 from dumbbell.run import Run
 from dumbbell.runs import Cache
 from dumbbell.scenario import Scenario
@@ -106,7 +106,7 @@ def test_the_longest_runs_begin_first(monkeypatch):
     def stop(scenarios: Any, **_how: Any) -> None:
         begun.extend(scenario for _, scenario in scenarios)
 
-    monkeypatch.setattr("dumbbell.papers.trials.run_all", stop)
+    monkeypatch.setattr("dumbbell_studies.papers.trials.run_all", stop)
     trials: Trials[Any, Any] = Trials(paper)
     trials.run(((), point, 1) for point in paper.points[:4])
     assert [scenario.groups[0].flows for scenario in begun] == [128, 64, 32, 16]

@@ -8,10 +8,10 @@ import pytest
 
 from dumbbell import CongestionControlChoice, Scenario
 from dumbbell.congestion_control import Parameter
-from dumbbell.tuning import Goal, Trial, ranges_of, target_named, tune
-from dumbbell.tuning.parameter_range import ParameterRange
-from dumbbell.tuning.target import BoardTarget, MetricTarget
-from dumbbell.tuning.tune import pareto
+from dumbbell_studies.tuning import Goal, Trial, ranges_of, target_named, tune
+from dumbbell_studies.tuning.parameter_range import ParameterRange
+from dumbbell_studies.tuning.target import BoardTarget, MetricTarget
+from dumbbell_studies.tuning.tune import pareto
 
 SHORT = ["--time", "2s", "--rate", "10mbit", "--seeds", "1", "--no-cache"]
 SCENARIO = Scenario(["reno"], time="2s", rate="10mbit")

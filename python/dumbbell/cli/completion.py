@@ -205,14 +205,14 @@ def complete_suites(incomplete: str) -> list[tuple[str, str]]:
 
 def complete_papers(incomplete: str) -> list[tuple[str, str]]:
     """Complete a paper."""
-    from dumbbell.papers import PAPERS
+    from dumbbell_studies.papers import PAPERS
 
     return matching(incomplete, ((name, paper.title) for name, paper in PAPERS.items()))
 
 
 def complete_presets(incomplete: str) -> list[tuple[str, str]]:
     """Complete a paper's apparatus."""
-    from dumbbell.papers.presets import PRESETS
+    from dumbbell_studies.papers.presets import PRESETS
 
     return matching(incomplete, ((name, preset.what) for name, preset in PRESETS.items()))
 

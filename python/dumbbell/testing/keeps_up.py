@@ -10,8 +10,8 @@ from dumbbell.errors import ResultError, ScenarioError
 from dumbbell.runs.cache import Cache
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.describe_path import describe_path
-from dumbbell.search.evaluator import compared
-from dumbbell.search.worst import worst_named
+from dumbbell_studies.search.evaluator import compared
+from dumbbell_studies.search.worst import worst_named
 
 __all__ = ["assert_keeps_up"]
 

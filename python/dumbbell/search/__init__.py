@@ -1,5 +1,0 @@
-"""The scenario in which a congestion control does worst, found and made small: docs/search.md."""
-
-from dumbbell.search.search import SearchProgress, SearchResult, confirm, search
-
-__all__ = ["SearchProgress", "SearchResult", "confirm", "search"]

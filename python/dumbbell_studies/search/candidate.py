@@ -1,0 +1,153 @@
+"""A candidate of a search: the plain scenario and the elements that it has on top."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from dumbbell.congestion_control import CongestionControlChoice
+from dumbbell.scenario import Group, Scenario
+from dumbbell_studies.search.kind import Element, Roles, Words
+from dumbbell_studies.search.space import Space
+
+__all__ = ["Candidate", "Plain", "crossed", "drawn", "mutated"]
+
+#: Most elements of a candidate: those that are not needed cost time, and are shrunk away later.
+MAX_ELEMENTS = 6
+#: Of a first candidate.
+MAX_DRAWN = 4
+
+
+@dataclass(frozen=True)
+class Plain:
+    """The scenario without any element.
+
+    Attributes
+    ----------
+    scenario
+        Its path and time; its only group is the one under test.
+    tested, against
+        The congestion control under test and the reference.
+    flows
+        Flows under test.
+    has_competitor
+        Whether a flow of the reference competes from the start on.
+    """
+
+    scenario: Scenario
+    tested: CongestionControlChoice
+    against: CongestionControlChoice
+    flows: int = 1
+    has_competitor: bool = False
+
+    def words(self) -> Words:
+        """Return it in the words of a file."""
+        words = self.scenario.to_dict()
+        words["group"][0]["flows"] = self.flows
+        if self.has_competitor:
+            words["group"].append({"cc": str(self.against)})
+        return words
+
+    def roles(self, *, is_reference: bool) -> Roles:
+        """Return who takes part, with the reference in the place under test or without."""
+        return Roles(str(self.against if is_reference else self.tested), str(self.against))
+
+
+@dataclass(frozen=True, order=True)
+class Candidate:
+    """Elements on top of the plain scenario.
+
+    Attributes
+    ----------
+    elements
+        Sorted, so that equal candidates are equal.
+    """
+
+    elements: tuple[Element, ...] = ()
+
+    @classmethod
+    def of(cls, elements: list[Element]) -> Candidate:
+        """Return a candidate: of elements of one kind beyond its `most`, the first ones count."""
+        counts: Counter[str] = Counter()
+        kept = []
+        for element in elements:
+            if counts[element.name] < element.kind.most and element not in kept:
+                counts[element.name] += 1
+                kept.append(element)
+        return cls(tuple(sorted(kept[:MAX_ELEMENTS])))
+
+    def scenario(self, plain: Plain, *, is_reference: bool, seed: int) -> Scenario:
+        """Return the scenario that runs.
+
+        Raises
+        ------
+        ScenarioError
+            Its elements do not fit together: a buffer is smaller than a packet, for example.
+        """
+        words, roles = copy.deepcopy(plain.words()), plain.roles(is_reference=is_reference)
+        # The path first: others are shares of it.
+        order = sorted(self.elements, key=lambda each: (each.name != "rate", each))
+        for element in order:
+            element.kind.place(words, element.values, roles)
+        words["seed"] = seed
+        groups = words.pop("group")
+        groups[0]["cc"] = plain.against if is_reference else plain.tested
+        for group in groups[1:]:
+            group["cc"] = plain.against
+        words = {key: value for key, value in words.items() if value != ""}
+        return with_drawn_phase(Scenario([Group(**group) for group in groups], **words))
+
+
+def with_drawn_phase(scenario: Scenario) -> Scenario:
+    """Return it with base RTTs longer by up to a packet's time on the link, drawn from the seed.
+
+    Which packets a full queue takes can depend on a fraction of that time (Floyd and Jacobson,
+    1992). What fails in one phase only does so on some seeds, and says nothing of other paths.
+    """
+    packet_bytes = max(group.packet_bytes for group in scenario.groups)
+    dither = f"{8 * packet_bytes * 10**9 // int(scenario.rate)}ns"
+    groups = [
+        group if group.rtt_dither else replace(group, rtt_dither=dither)
+        for group in scenario.groups
+    ]
+    return scenario.replace(groups=groups)
+
+
+def drawn(space: Space, source: random.Random) -> Candidate:
+    """Return a candidate of a few elements."""
+    count = source.randint(1, MAX_DRAWN)
+    return Candidate.of([space.draw(source) for _ in range(count)])
+
+
+def mutated(candidate: Candidate, space: Space, source: random.Random) -> Candidate:
+    """Return a candidate that differs in one element or two."""
+    elements = list(candidate.elements)
+    for _ in range(1 + (source.random() < 0.3)):
+        how = source.random()
+        if not elements or (how < 0.2 and len(elements) < MAX_ELEMENTS):
+            elements.append(space.draw(source))
+            continue
+        index = source.randrange(len(elements))
+        if how < 0.35:
+            del elements[index]
+        elif how < 0.45:
+            elements[index] = space.draw(source, elements[index].name)
+        else:
+            elements[index] = nudged(elements[index], source)
+    return Candidate.of(elements)
+
+
+def nudged(element: Element, source: random.Random) -> Element:
+    """Return an element with one of its numbers changed."""
+    index = source.randrange(len(element.numbers))
+    scale = list(element.kind.parameters.values())[index]
+    return element.with_number(index, scale.near(element.numbers[index], source))
+
+
+def crossed(one: Candidate, other: Candidate, source: random.Random) -> Candidate:
+    """Return a candidate with elements of two."""
+    both = [*one.elements, *other.elements]
+    source.shuffle(both)
+    return Candidate.of([each for each in both if source.random() < 0.6])

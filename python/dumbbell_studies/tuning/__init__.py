@@ -1,0 +1,11 @@
+"""Parameters of congestion controls: tuned on a score, and what each is worth: docs/tune.md."""
+
+from dumbbell_studies.tuning.ablate import Ablation, ablate
+from dumbbell_studies.tuning.parameter_range import ParameterRange, ranges_of
+from dumbbell_studies.tuning.target import Goal, Target, target_named
+from dumbbell_studies.tuning.tune import Trial, Tuning, tune
+
+__all__ = [
+    "Ablation", "Goal", "ParameterRange", "Target", "Trial", "Tuning", "ablate", "ranges_of",
+    "target_named", "tune",
+]  # fmt: skip

@@ -1,0 +1,233 @@
+"""Writes the tables of accuracy.md: pairs of congestion controls, simulated and on the kernel.
+
+The kernel's runs are data (``dumbbell xval … --save``), the simulator's are done again, which takes
+about ten minutes: ``python tools/accuracy.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dumbbell.compare import Comparison
+from dumbbell.compare.engines import (
+    Rows,
+    compare_engines,
+    engine_difference,
+    relative_difference,
+    summarize,
+)
+from dumbbell.compare.measurements import Measurement, load
+from dumbbell.runs import measure_all
+
+__all__ = ["cells_table", "pairs_table", "shortfall_table", "summary_table", "with_tables"]
+
+PAGE = Path(__file__).with_name("accuracy.md")
+DATA = Path(__file__).with_name("data")
+FILES = "pairs-*.json"
+#: Simulated runs of a case: each of another phase (`rtt_dither`).
+SEEDS = 10
+#: Shares further apart, in parts of 1, are listed with their intervals.
+FAR = 0.03
+
+#: What was measured on the kernel, and its comparison with simulated runs.
+Cases = list[tuple[Measurement, list[Comparison]]]
+
+
+def measurements() -> list[Measurement]:
+    """Return what was measured on the kernel."""
+    return [case for path in sorted(DATA.glob(FILES)) for case in load(path)]
+
+
+def simulate(case: Measurement) -> list[Rows]:
+    """Return the metrics of simulated runs: `SEEDS`, and as many more as on the kernel."""
+    first = case.scenario.replace(sample="0s")
+    seeds = range(1, 1 + SEEDS + len(case.values))
+    runs = measure_all((seed, first.replace(seed=seed)) for seed in seeds)
+    return [rows for _, rows in runs.values()]
+
+
+def compare(case: Measurement, simulated: list[Rows]) -> list[Comparison]:
+    """Compare a case with simulated runs."""
+    ccs = [str(group.cc) for group in case.scenario.groups]
+    return compare_engines(case.name, ccs, simulated[:SEEDS], case.values)
+
+
+def chance(simulated: list[Rows]) -> float:
+    """Return by how much as many simulated runs as on the kernel differ from the others, in points.
+
+    Two engines that do the same differ by as much.
+    """
+    shares = [100 * float(rows[0]["share"]) for rows in simulated]
+    return abs(float(np.mean(shares[:SEEDS]) - np.mean(shares[SEEDS:])))
+
+
+def pair_of(case: Measurement) -> tuple[str, str]:
+    """Return the congestion controls of a case."""
+    first, second = (str(group.cc) for group in case.scenario.groups)
+    return first, second
+
+
+def place_of(case: Measurement) -> str:
+    """Return the path of a case."""
+    return f"{case.scenario.rtt}, {case.scenario.buffer}"
+
+
+def with_tables(text: str, cases: Cases, by_chance: Sequence[float]) -> str:
+    """Replace what is between the markers of each table."""
+    tables = {
+        "summary": summary_table(cases, by_chance),
+        "pairs": pairs_table(cases),
+        "cells": cells_table(cases),
+        "far": shortfall_table(cases),
+    }
+    for name, table in tables.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+        before, rest = text.split(begin)
+        text = f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}"
+    return text
+
+
+def rows(header: list[str], body: list[list[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *body]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def of_metric(compared: list[Comparison], name: str, group: int | None = 0) -> Comparison:
+    """Return a case's comparison of one metric."""
+    return next(c for c in compared if c.metric.name == name and c.group == group)
+
+
+def share_difference(compared: list[Comparison]) -> float:
+    """Return by how much the first congestion control's share differs, in points."""
+    difference = engine_difference(of_metric(compared, "share"))
+    return 100 * difference if difference is not None else float("nan")
+
+
+def contains_zero(compared: list[Comparison]) -> bool:
+    """Whether the interval of the difference in the first one's share contains 0."""
+    interval = of_metric(compared, "share").difference.interval
+    return not interval.bounded or interval.low <= 0 <= interval.high
+
+
+def summary_table(cases: Cases, by_chance: Sequence[float]) -> str:
+    """Return all cases in a few numbers."""
+    summary = summarize(c for _, compared in cases for c in compared)
+    kernel_runs = sum(len(case.reps) for case, _ in cases)
+    valid = sum(len(case.values) for case, _ in cases)
+    body = [
+        ["pairs of congestion controls", str(len({pair_of(case) for case, _ in cases}))],
+        ["scenarios", str(len(cases))],
+        ["runs on the kernel (of these not INVALID)", f"{kernel_runs} ({valid})"],
+        ["simulated runs", str(SEEDS * len(cases))],
+    ]
+    if summary.share is not None and summary.rtt_p50 is not None:
+        share, rtt = summary.share, summary.rtt_p50
+        body += [
+            ["shares differ by, mean", f"{100 * share.mean:.1f} points"],
+            ["… at most", f"{100 * share.worst:.1f} points ({share.case})"],
+            [
+                f"simulated runs, as many as on the kernel, differ from {SEEDS} others by, mean",
+                f"{np.mean(by_chance):.1f} points",
+            ],
+            ["… at most", f"{max(by_chance):.1f} points"],
+            [
+                "scenarios whose 95 % interval of the difference in shares does not contain 0",
+                str(sum(not contains_zero(compared) for _, compared in cases)),
+            ],
+            ["median RTTs differ by, mean", f"{100 * rtt.mean:.1f} %"],
+            ["… at most", f"{100 * rtt.worst:.1f} % ({rtt.cc}, {rtt.case})"],
+        ]
+    return rows(["", ""], body)
+
+
+def pairs_table(cases: Cases) -> str:
+    """Return a row per pair: how far its shares and median RTTs are apart."""
+    body = []
+    for pair in dict.fromkeys(pair_of(case) for case, _ in cases):
+        mine = [compared for case, compared in cases if pair_of(case) == pair]
+        shares = [abs(share_difference(compared)) for compared in mine]
+        rtts = [
+            abs(100 * relative)
+            for compared in mine
+            for group in (0, 1)
+            if (relative := relative_difference(of_metric(compared, "rtt_p50_us", group)))
+            is not None
+        ]
+        body.append(
+            [
+                " and ".join(pair), str(len(mine)), f"{np.mean(shares):.1f}", f"{max(shares):.1f}",
+                f"{np.mean(rtts):.1f}", f"{max(rtts):.1f}",
+            ]
+        )  # fmt: skip
+    header = ["pair", "cells", "share, points: mean", "largest", "median RTT, %: mean", "largest"]
+    return rows(header, body)
+
+
+def percent(values: tuple[float, ...]) -> str:
+    """Write a mean in hundredths."""
+    return f"{100 * np.mean(values):.1f}" if values else "–"
+
+
+def cells_table(cases: Cases) -> str:
+    """Return a row per pair: the first one's share in each cell, simulated and on the kernel."""
+    places = list(dict.fromkeys(place_of(case) for case, _ in cases))
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for case, compared in cases:
+        share = of_metric(compared, "share")
+        cell = f"{percent(share.b)} ({percent(share.a)})"
+        found.setdefault(pair_of(case), {})[place_of(case)] = cell
+    body = [
+        [" and ".join(pair), *(by_place.get(place, "–") for place in places)]
+        for pair, by_place in found.items()
+    ]
+    return rows(["pair", *places], body)
+
+
+def shortfall_table(cases: Cases) -> str:
+    """Return the scenarios whose shares are far apart, the farthest first."""
+    far: list[tuple[float, list[str]]] = []
+    for case, compared in cases:
+        difference, share = share_difference(compared), of_metric(compared, "share")
+        if abs(difference) <= 100 * FAR:
+            continue
+        interval = share.difference.interval.scaled(100)
+        drops = of_metric(compared, "drop_rate", None)
+        far.append(
+            (
+                -abs(difference),
+                [
+                    " and ".join(pair_of(case)), place_of(case), f"{difference:+.1f}",
+                    f"{interval.low:+.1f} to {interval.high:+.1f}" if interval.bounded else "–",
+                    f"{percent_2(drops.b)} ({percent_2(drops.a)})",
+                ],
+            )
+        )  # fmt: skip
+    header = ["pair", "cell", "share, simulated minus kernel, points", "95 % interval",
+              "dropped, %, simulated (kernel)"]  # fmt: skip
+    return rows(header, [row for _, row in sorted(far)])
+
+
+def percent_2(values: tuple[Any, ...]) -> str:
+    """Write a mean in hundredths, with two decimals."""
+    return f"{100 * np.mean(values):.2f}" if values else "–"
+
+
+def main() -> None:
+    """Write the page's tables."""
+    text = PAGE.read_text(encoding="utf-8")
+    compared: Cases = []
+    by_chance = []
+    for case in measurements():
+        simulated = simulate(case)
+        compared.append((case, compare(case, simulated)))
+        by_chance.append(chance(simulated))
+    PAGE.write_text(with_tables(text, compared, by_chance), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,253 @@
+"""The guide's pages of elements, from their declarations, and the tables that lead to them.
+
+An element is a queue discipline, an impairment, a medium or an application. ``python
+tools/element_pages.py`` writes a page for each, ``docs/queues/codel.md``, and the tables of
+queues.md, impairments.md, media.md and traffic.md, and that of tcp.md; ``make docs`` runs it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from element_figures import EXAMPLES, FIGURES, Example, figure_name  # next to this file
+from markdown_tables import markdown_table, replace_tables
+
+from dumbbell.scenario.distribution import DistributionDeclaration, distributions
+from dumbbell.scenario.element import Element, impairments, media, queue_disciplines
+from dumbbell.scenario.parameter import ElementParameter
+from dumbbell.scenario.tcp import DEFAULT_TCP, kernels
+from dumbbell.scenario.trace_generators import GENERATORS
+from dumbbell.scenario.traffic import PRESET, applications
+
+__all__ = ["KINDS", "Kind", "pages", "with_tables"]
+
+DOCS = Path(__file__).parent
+#: The page of TCP's switches, and its table.
+TCP = "tcp"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of elements.
+
+    Attributes
+    ----------
+    noun
+        Of one of them, with a capital letter.
+    plural
+        Of all.
+    elements
+        By name.
+    facts
+        Sentences that hold for some, and for which.
+    columns
+        Further columns of the table that leads to their pages, and what each has of an element.
+    """
+
+    noun: str
+    plural: str
+    elements: Callable[[], Mapping[str, Element]]
+    facts: Mapping[str, Callable[[Element], bool]]
+    columns: Mapping[str, Callable[[Element], str]]
+
+
+def proper_impairments() -> Mapping[str, Element]:
+    """Return the impairments that are not media."""
+    return {name: each for name, each in impairments().items() if not each.is_medium}
+
+
+def yes(*, holds: bool) -> str:
+    """Return a cell that is empty for no."""
+    return "yes" if holds else ""
+
+
+def place_of(impairment: Element) -> str:
+    """Return on which side of the queue an impairment is."""
+    place = impairment.parameters.get("place")
+    if place is None:
+        return ""
+    other = "behind" if place.default_text == "before" else "before"
+    return f"{place.default_text}, or {other}"
+
+
+#: By the directory of their pages, which is also the name of the page with their table.
+KINDS = {
+    "queues": Kind(
+        "Queue discipline", "queue disciplines", queue_disciplines,
+        {
+            "Packets leave in the order in which they came.": lambda each: each.is_fifo,
+            "It can mark ECN-capable packets.": lambda each: each.can_mark,
+            "Packets may wait while the link is idle.": lambda each: each.holds_back,
+        },
+        {
+            "in order": lambda each: yes(holds=each.is_fifo),
+            "can mark": lambda each: yes(holds=each.can_mark),
+            "link may idle": lambda each: yes(holds=each.holds_back),
+        },
+    ),
+    "impairments": Kind(
+        "Impairment", "impairments", proper_impairments, {}, {"`place`": place_of}
+    ),
+    "media": Kind("Medium", "media", media, {}, {}),
+    "traffic": Kind(
+        "Application", "applications", applications,
+        {
+            "`load` decides how often it begins a transfer.": lambda each: each.takes_load,
+            "Both ends write: requests one way, responses the other.":
+                lambda each: each.has_requests,
+            "It sends datagrams, which no congestion control governs; the group's `cc` is not "
+            "used.": lambda each: each.sends_datagrams,
+        },
+        {"presets": lambda each: ", ".join(f"`{name}`" for name in each.presets)},
+    ),
+}  # fmt: skip
+
+
+def pages() -> dict[Path, str]:
+    """Return the page of every element, by its file."""
+    return {
+        DOCS / directory / f"{name}.md": page_of(directory, element)
+        for directory, kind in KINDS.items()
+        for name, element in kind.elements().items()
+    }
+
+
+def page_of(directory: str, element: Element) -> str:
+    """Return an element's page: what it does, an example with its figure, its parameters."""
+    kind = KINDS[directory]
+    facts = [fact for fact, holds in kind.facts.items() if holds(element)]
+    example = EXAMPLES[directory][element.name]
+    figure = FIGURES / f"{figure_name(directory, element.name)}.svg"
+    lines = [
+        f"# `{element.name}`", "", " ".join([f"{kind.noun}.", element.doc, *facts]), "",
+        "## Example", "", f"    {example.command}", "",
+        f"![{alternative_text(example)}](../figures/{figure.name})", "",
+    ]  # fmt: skip
+    if example.note:
+        lines += [example.note, ""]
+    if element.parameters:
+        lines += ["## Parameters", "", *parameter_rows(element.parameters.values()), ""]
+    if element.presets:
+        lines += ["## Presets", "", *preset_rows(element), ""]
+    if element.series:
+        lines += ["## Time series", "", ", ".join(f"`{name}`" for name in element.series), ""]
+    return "\n".join([*lines, f"[All {kind.plural}](../{directory}.md)", ""])
+
+
+def alternative_text(example: Example) -> str:
+    """Return what a figure shows, for who cannot see it."""
+    of = " and ".join(name.replace("-", " ") for name in example.series)
+    return f"{of} over time, or over sizes, of the command above".capitalize()
+
+
+def parameter_rows(parameters: Iterable[ElementParameter]) -> list[str]:
+    """Return a table of parameters."""
+    rows = [
+        f"| `{each.name}` | `{each.default_text}` | {each.range_text} | {each.doc} |"
+        for each in parameters
+    ]
+    return ["| parameter | default | range | what it is |", "|---|---|---|---|", *rows]
+
+
+def preset_rows(application: Element) -> list[str]:
+    """Return what presets are, and a table of them."""
+    lines = [f"`{PRESET}=NAME` sets the others, which can follow it.", ""]
+    lines += ["| preset | what it is | values |", "|---|---|---|"]
+    for name, preset in application.presets.items():
+        values = ", ".join(
+            f"`{each.name}={each.default_text}`"
+            for each in preset.parameters.values()
+            if each.default != application.parameters[each.name].default
+        )
+        lines.append(f"| `{name}` | {preset.doc} | {values} |")
+    return lines
+
+
+def with_tables(page: str) -> str:
+    """Return a page with its tables as they are now."""
+    return replace_tables(page, lambda name: f"\n{table_of(name)}\n")
+
+
+def table_of(name: str) -> str:
+    """Return a table by the name that is in its marker."""
+    if name == "distributions":
+        return distribution_table()
+    if name == TCP:
+        return switch_table()
+    return generator_table() if name == "generators" else element_table(name)
+
+
+def element_table(directory: str) -> str:
+    """Return the table that leads to the pages of a kind."""
+    kind = KINDS[directory]
+    header = [kind.noun.lower(), "what it does", *kind.columns]
+    rows = [
+        [f"[`{name}`]({directory}/{name}.md)", each.doc]
+        + [cell(each) for cell in kind.columns.values()]
+        for name, each in kind.elements().items()
+    ]
+    return markdown_table(header, rows)
+
+
+def distribution_table() -> str:
+    """Return a row per distribution."""
+    rows = [f"| `{written(each)}` | {each.doc} |" for each in distributions().values()]
+    rows.append("| `cdf(FILE)` | Points of a file. |")
+    return "\n".join(["| distribution | what it is |", "|---|---|", *rows, ""])
+
+
+def written(of: DistributionDeclaration) -> str:
+    """Return a distribution as it is written: those parameters that need not be set in brackets."""
+    names = [each.name if each.must_be_set else f"[{each.name}]" for each in of.parameters.values()]
+    return f"{of.name}({';'.join(names)})" if names else of.name
+
+
+def generator_table() -> str:
+    """Return a row per generator of traces."""
+    rows = [
+        f"| `{name}` | {', '.join(f'`{key}={value}`' for key, value in each.parameters.items())} "
+        f"| {each.doc} |"
+        for name, each in GENERATORS.items()
+    ]
+    head = ["| generator | parameters with their defaults | what it makes |", "|---|---|---|"]
+    return "\n".join([*head, *rows, ""])
+
+
+def switch_table() -> str:
+    """Return a row per switch of TCP, with what each release has."""
+    known = kernels()
+    header = ["switch", *(f"`{name}`" for name in known), "values", "what it is"]
+    rows = [
+        [
+            f"`{name}`",
+            *(f"`{each.parameters[name].default_text}`" for each in known.values()),
+            switch.range_text,
+            switch.doc,
+        ]
+        for name, switch in known[DEFAULT_TCP].parameters.items()
+    ]
+    kernel_rows = [f"- `{name}`: {each.doc}" for name, each in known.items()]
+    return "\n".join([*kernel_rows, "", markdown_table(header, rows)])
+
+
+def main() -> None:
+    """Write all pages and tables, and remove the pages of elements that are gone."""
+    written_pages = pages()
+    for directory in KINDS:
+        (DOCS / directory).mkdir(exist_ok=True)
+        for old in set((DOCS / directory).glob("*.md")) - set(written_pages):
+            old.unlink()
+    for name in (*KINDS, TCP):
+        page = DOCS / f"{name}.md"
+        page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, text in written_pages.items():
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
