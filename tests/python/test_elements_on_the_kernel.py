@@ -1,7 +1,7 @@
 """What elements of the papers' apparatus change on the kernel: tests/data/elements-kernel-*.jsonl.
 
 One or two runs at each point (Linux 6.18 on two cores, `Paper.scenario` with the elements of its
-`setup`, measured by `Paper.measure`); docs/findings.md has how they were made.
+`setup`, measured by `Paper.measure`); docs/notes/findings.md has how they were made.
 """
 
 from __future__ import annotations

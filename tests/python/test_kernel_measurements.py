@@ -35,11 +35,11 @@ CASES_OF_QUEUES = [case for case in CASES if "queues" in str(case.id)]
 #: has to go.
 TWO_STATES = (
     "it settles near 110 ms or at 132 to 211 ms; one of three runs on the kernel and 20 of 40 "
-    "seeds of the simulator did the latter (docs/fidelity.md)"
+    "seeds of the simulator did the latter (docs/notes/fidelity.md)"
 )
 FIRST_MIB = (
     "the kernel engine's receiver reads the first MiB, here all of the run, as it arrives; Linux "
-    "then acknowledges the last packet of a burst at once (docs/fidelity.md)"
+    "then acknowledges the last packet of a burst at once (docs/notes/fidelity.md)"
 )
 KNOWN_RTT = {
     ("copa and bbr, n = 1, 8 BDP", 1): TWO_STATES,
@@ -59,12 +59,12 @@ SEEDS_OF_CASE = {
 MEAN_SHARE, WORST_SHARE, RTT_P50 = 0.05, 0.12, 0.10
 #: Of the times of transfers, in parts of the kernel's: by what their metrics' names have.
 TIMES = {"_p50_": 0.10, "_p95_": 0.20}
-#: Metrics that are further off, by case; docs/fidelity.md says why.
+#: Metrics that are further off, by case; docs/notes/fidelity.md says why.
 KNOWN_TIMES: dict[str, tuple[str, ...]] = {}
 #: Rates of drops and marks: by how much they may be off in parts of the kernel's, and in packets of
 #: packets where they are rare.
 RATES, FEW = 0.20, 0.0005
-#: Rates that are further off, by case; docs/fidelity.md says why.
+#: Rates that are further off, by case; docs/notes/fidelity.md says why.
 KNOWN_RATES: dict[str, tuple[str, ...]] = {"trace": ("drop_rate",), "wifi": ("drop_rate",)}
 #: Of queues and paths no share is further off, in points.
 WORST_SHARE_OF_QUEUES = 0.05

@@ -57,7 +57,7 @@ def test_random_losses_do_not_make_l3dr_small():
 
 @pytest.mark.parametrize("buffer", ["10bdp", "100pkt"])
 def test_l3dr_on_a_path_shorter_than_a_packet(buffer):
-    """Two packets per round trip of b + 2, at a BDP of b = 0.83: docs/l3dr.md."""
+    """Two packets per round trip of b + 2, at a BDP of b = 0.83: docs/notes/l3dr.md."""
     run = run_alone("l3dr", "100mbit", "100us", buffer)
     assert used(run) > 2 / (0.83 + 2) - 0.01
     assert run.verdict.status == "OK"
@@ -70,7 +70,7 @@ def test_l3dr_does_not_take_its_own_packets_for_a_queue(rtt):
     assert used(run_alone("l3dr:least_pkts=0", "1mbit", rtt, "20pkt")) < 0.5
 
 
-#: Built-in congestion control, path: a part of docs/fidelity.md's grid, with what its table lists.
+#: Built-in algorithm, path: a part of docs/notes/fidelity.md's grid, with what its table lists.
 PATHS = [
     ("1mbit", "1ms", "3028B"),
     ("10mbit", "10ms", "1bdp"),

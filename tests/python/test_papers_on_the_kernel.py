@@ -1,7 +1,7 @@
 """What the papers' rules say of runs on the kernel: tests/data/papers-kernel-*.jsonl.
 
 One run at each point (Linux 6.18 on two cores, `Paper.scenario` of the point with seed 1, measured
-by `Paper.measure`); docs/findings.md has how they were made and what they reached.
+by `Paper.measure`); docs/notes/findings.md has how they were made and what they reached.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dumbbell_studies.papers.ogino2021.runs import BUFFERS_BDP, Point
 from dumbbell_studies.papers.results import Results
 
 FILE = Path(__file__).parents[1] / "data" / "papers-kernel-2026-11.jsonl"
-#: As docs/findings.md says.
+#: As docs/notes/findings.md says.
 OUTCOMES = {
     "ogino2021": {
         "A1": "shown", "A2": "shown", "A3": "shown", "A4": "not shown", "A5": "shown",

@@ -1,5 +1,5 @@
 //! BBR-FCA's loss events, CUBIC's window and the way back to BBR. Equations and their sources:
-//! docs/bbr-fca.md. Rounds are of 40 ms.
+//! docs/notes/bbr-fca.md. Rounds are of 40 ms.
 
 mod ack_clock;
 mod common;
@@ -10,7 +10,7 @@ use rounds::{RTT_US, Rounds};
 
 const PROBE_BW: u64 = 2;
 
-/// The plain reconstruction of docs/bbr-fca.md, in which the flow's own loss is an event.
+/// The plain reconstruction of docs/notes/bbr-fca.md, in which the flow's own loss is an event.
 const PLAIN: &[(&str, i64)] = &[
     ("event_by_rtt", 0),
     ("fast_convergence", 0),

@@ -1,4 +1,4 @@
-//! L3DR's mean, correction and phases. Equations and their sources: docs/l3dr.md. Rounds are of
+//! L3DR's mean, correction and phases. Equations and their sources: docs/notes/l3dr.md. Rounds are of
 //! 40 ms; the ACK clock's path is 48 Mbit/s and 40 ms, a BDP of 168 packets.
 
 mod ack_clock;
@@ -14,7 +14,7 @@ const DRAIN: u64 = 1;
 const PROBE_BW: u64 = 2;
 const PROBE_RTT: u64 = 3;
 
-/// The plain reconstruction of docs/l3dr.md.
+/// The plain reconstruction of docs/notes/l3dr.md.
 const PLAIN: &[(&str, i64)] = &[
     ("mean_by_phase", 0),
     ("by_gain", 0),
@@ -345,7 +345,7 @@ fn a_lone_flow_fills_the_link_and_keeps_the_queue_small() {
 
 #[test]
 fn the_plain_mean_leaves_a_lone_flow_short_of_the_link() {
-    // Its own probe is all that grows, and it counts one in seven: docs/l3dr.md, "Plain".
+    // Its own probe is all that grows, and it counts one in seven: docs/notes/l3dr.md, "Plain".
     let mut clock = start(PLAIN);
     clock.run(5.0, |_| false);
     let (delivered, from_ns) = (clock.flow.sock.delivered, clock.now_ns);

@@ -1,5 +1,5 @@
-//! nagi's states and what moves it between them: docs/nagi.md. Rounds of 40 ms; the link delivers 100 packets in one, so that a
-//! window of `w` next to `other` packets of other flows has an RTT of (w + other)/100 rounds, by Little's law.
+//! nagi's states and what moves it between them: docs/notes/nagi.md. Rounds of 40 ms; the link delivers 100 packets in one, so that
+//! a window of `w` next to `other` packets of other flows has an RTT of (w + other)/100 rounds, by Little's law.
 
 mod ack_clock;
 mod common;

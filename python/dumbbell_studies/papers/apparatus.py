@@ -32,7 +32,7 @@ __all__ = ["ELEMENTS", "Treatment", "apply", "elements_for", "is_control", "is_p
 #: Tried only where an element's first level changes something.
 part = partial(Level, is_part=True)
 
-#: Mininet's code, ccp's, FreeBSD's and Linux's were read for the facts; see docs/apparatus.md.
+#: The facts come from the code of Mininet, ccp, FreeBSD and Linux: docs/notes/apparatus.md.
 ALL = (
     Element(
         "rwnd",

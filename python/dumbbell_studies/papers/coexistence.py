@@ -141,7 +141,7 @@ def check_findings(results: Results[Point, Measured]) -> list[Finding]:
             "timeouts.",
             (d3(buffers, total, rtos),),
             note="Until 2026-11-27 any timeout was enough for the second clause; it was "
-            "changed after its outcome had been seen (docs/findings.md).",
+            "changed after its outcome had been seen (docs/notes/findings.md).",
         ),
     ]
 

@@ -40,7 +40,7 @@ KEPT, BOUND = 0.5, 0.5
 #: Seeds on the kernel, where a run takes as long as it says.
 KERNEL_SEEDS = 3
 #: How often they are run until none is INVALID: a patched kernel spoils some by a window that no
-#: congestion control sets (docs/fidelity.md).
+#: congestion control sets (docs/notes/fidelity.md).
 KERNEL_TRIES = 3
 
 

@@ -1,5 +1,5 @@
 //! Flows alone, or among their like, against what theory says of them. Each test states its
-//! source and its tolerance; `docs/fidelity.md` has the figures that they find.
+//! source and its tolerance; `docs/notes/fidelity.md` has the figures that they find.
 
 #![allow(clippy::print_stdout, reason = "--nocapture shows the figures")]
 

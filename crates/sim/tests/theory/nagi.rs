@@ -30,8 +30,8 @@ fn queueing_ms(output: &Output, from_s: f64, to_s: f64) -> f64 {
     mean(rows.map(|(_, bytes)| bytes * 8e3 / LINK_RATE_BPS as f64))
 }
 
-/// In equilibrium w (1 − base/RTT) = c √(rate T₀), so N flows queue c √(N T₀/C): docs/nagi.md. The law is of a fluid: on top come the
-/// packet on the wire and one or two of a burst, 0.24 ms each, and the steps of the velocity.
+/// In equilibrium w (1 − base/RTT) = c √(rate T₀), so N flows queue c √(N T₀/C): docs/notes/nagi.md. The law is of a fluid: on top
+/// come the packet on the wire and one or two of a burst, 0.24 ms each, and the steps of the velocity.
 #[test]
 fn its_own_kind_queues_by_the_root_of_its_number() {
     let pkts_per_s = LINK_RATE_BPS as f64 / (8.0 * PACKET_BYTES);

@@ -49,8 +49,8 @@ PAPER = Paper(
     ),
     departures=(
         "The report's papers on L3DR and BBR-FCA could not be had in full: both congestion "
-        "controls and the CUBIC model are reconstructions from the report's words (docs/l3dr.md, "
-        "docs/bbr-fca.md, docs/models.md).",
+        "controls and the CUBIC model are reconstructions from the report's words "
+        "(docs/notes/l3dr.md, docs/notes/bbr-fca.md, docs/models.md).",
         "Base RTT, flow counts other than 128, and the rates of C3 and C4 are not in the report's "
         "text; they are those of the other papers.",
         "Drawn but not in the report: BBRv3 as of the IETF draft.",

@@ -105,7 +105,7 @@ def c2(results: Results[Point, Measured]) -> Finding:
         "L3DR keeps buffering delay and drop rate low when many flows share the bottleneck: "
         "smaller buffering delay than BBR, use near 100 %, excellent fairness.",
         tuple(c2_checks(each) for each in repetitions),
-        note="L3DR is a reconstruction (docs/l3dr.md).",
+        note="L3DR is a reconstruction (docs/notes/l3dr.md).",
     )
 
 
@@ -200,7 +200,7 @@ def c4(results: Results[Point, Measured]) -> Finding:
         "C4",
         "BBR-FCA is fairer to CUBIC than BBR and existing variants of it.",
         tuple(c4_checks(each, complete=complete) for each in repetitions),
-        note="BBR-FCA is a reconstruction (docs/bbr-fca.md).",
+        note="BBR-FCA is a reconstruction (docs/notes/bbr-fca.md).",
     )
 
 

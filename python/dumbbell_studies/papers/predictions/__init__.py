@@ -1,8 +1,8 @@
 """What was expected of the papers' apparatus, by paper.
 
-Each has its arithmetic from the sources that docs/apparatus.md names. Numbers are of 26 November
-2026 and are not corrected by results; each says whether something of it had been measured when it
-was written down here.
+Each has its arithmetic from the sources that docs/notes/apparatus.md names. Numbers are of 26
+November 2026 and are not corrected by results; each says whether something of it had been measured
+when it was written down here.
 """
 
 from __future__ import annotations
