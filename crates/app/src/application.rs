@@ -1,4 +1,10 @@
 //! The interface between an application and the engine that runs it.
+//!
+//! An application does not know how much TCP holds, so a source that is on for a time cannot be made of writes of
+//! bytes: too few would limit cwnd, too many would continue long after. It writes without end and asks for `Pause`; the
+//! engine answers with `Paused` and how many bytes that were. What an application writes in answer, at the same time,
+//! continues what went before. The simulator's sender was then never without data (`Sender::write_on`), so a response
+//! in the middle of a download (`responsiveness`) makes no rate sample application-limited.
 
 use dumbbell_net::Ecn;
 

@@ -1,7 +1,9 @@
 //! Writes captures: pcapng (draft-ietf-opsawg-pcapng), nanoseconds, an interface per capture point.
 //!
-//! The format is not written by a library: each is at least twice as slow per packet (ARCHITECTURE.md
-//! has the measurement). Tests read the files back with pcap-parser.
+//! The format is not written by a library. CPU time of a simulated packet is 110 to 500 ns, and a capture
+//! records it at up to four points. A block of headers only costs 27 ns here, 65 ns with pcap-file 2.0.0 and
+//! 145 ns with 3.0.0-rc.3, which needs a newer Rust than ours; both allocate per packet and encode twice.
+//! pcap-parser serializes only blocks that own a `Vec` each. Tests read the files back with pcap-parser.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -1,4 +1,9 @@
 //! What travels on a path.
+//!
+//! A queue may ask a header which hosts it is between, which DSCP it has and what its pure ACK acknowledges. A frame
+//! reads its bytes. A simulated segment has no room for addresses: what all packets of a route have in common is in a
+//! table, found by the packet's hop (`route_facts`, `Site::facts`). Its SACK blocks lie in a store that a queue does
+//! not see, so the number of their slot also says whether they cover those of an earlier ACK.
 
 use crate::Ecn;
 

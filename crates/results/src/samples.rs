@@ -1,4 +1,7 @@
 //! Time series: columns that an engine fills at every sampling instant.
+//!
+//! All flows of one column are written before the next column. State tables share `time_us` and `flow` with the flow
+//! table.
 
 use dumbbell_cc::Series;
 use dumbbell_net::{Header, Link, LinkMeter};

@@ -1,5 +1,15 @@
 //! Where a scenario's packets go and how long they are on their way: links in the order of the
 //! network, and each group's path over them.
+//!
+//! A group's base RTT is the sum of its links' propagation and of two delay lines, there and back. Half of the RTT lies
+//! before the receiver, as far as the links allow; the way back has the rest. If a scenario's only link has no `delay`,
+//! it has half of the shortest base RTT, so the flows with that RTT have no access delay. A group's `rtt_steps` change
+//! only its line on the way back. The smallest RTT of the run decides the other delays, so none falls below zero. A
+//! delay line steps when a packet enters it, and holds back packets that would overtake others.
+//!
+//! Links are numbered downstream first, and by name where that does not decide (`downstream_first`). Random numbers,
+//! ties between events and the order of results follow these numbers, so the order of `[[link]]` in a file changes
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

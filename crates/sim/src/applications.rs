@@ -3,6 +3,16 @@
 //! An application is told what happens in the order in which it happens, and its commands are done
 //! before anything else does: so the order of all that applications do is that of the network's events,
 //! which is total. Of one packet it is told in this order: connected, received or acknowledged, closed.
+//!
+//! A flow of a group with `traffic` is a user: an `Application` and its connections. All other flows are `Endpoints`
+//! and pay one predictable branch. A connection has a number of its own, which its packets carry and which is used once
+//! (`connection_table`). It lies in a slot that is used again when all its endpoints are done and its last packet has
+//! left the network, so memory follows the open connections. Its counts then go to its user. The earliest timer of
+//! connections and users is one deadline behind the driver's timer; at equal times bulk flows come first, then
+//! connections by slot, then users.
+//!
+//! A connection that the receiver opens has two halves, `data` and `requests`, each a TCP sender and a receiver. The
+//! half that did not do the handshake is opened when the other has. Their ACKs are packets of their own.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,7 +1,8 @@
 //! The event loop: endpoints and network in virtual time.
 //!
 //! The network says whose event is next; the endpoints' timers are one of its sources, a
-//! tournament of their own.
+//! tournament of their own. A deadline that moves later stays where it is there, and is checked again when
+//! it would have been due.
 
 use std::rc::Rc;
 

@@ -1,6 +1,11 @@
 //! The run's capture: what passes the capture points, as frames in a pcapng file.
 //!
 //! Recording looks on and changes nothing.
+//!
+//! Capture points are the hosts of each group, and before and behind each link. A packet is recorded behind a link when
+//! its last bit has left, which is later than the event in which it goes on the wire: `catch_up` first writes what has
+//! left by then, so that the file is in order of time. A packet dropped after it waited is recorded twice before its
+//! link: when it came, and with a comment when it was dropped.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;

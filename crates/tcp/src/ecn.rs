@@ -1,5 +1,11 @@
 //! Explicit congestion notification at the sender (RFC 3168 §6.1), as Linux does it: which packets
 //! are ECN-capable, what an echoed mark does, and CWR. Accurate ECN is in `accecn`.
+//!
+//! A packet has the IP header's ECN field, which a queue may set to CE; the rest is TCP's. The receiver's part is in
+//! `ecn_echo`. The feedback of Accurate ECN lies with the SACK blocks of the ACKs on their way, so packets are no
+//! larger. An algorithm with `TCP_CONG_NEEDS_ECN` has DCTCP's feedback, which in Linux depends on the receiving
+//! socket's algorithm. The kernel engine's relay writes CE into the packet where it leaves, and into its record in a
+//! capture. A mark counts at the link that made it: a packet that came with CE is not marked again.
 
 use dumbbell_cc::CaState;
 use dumbbell_net::Ecn;

@@ -36,6 +36,16 @@
 //! Invariants: `packets_out = nxt − una`; `sacked_out`, `lost_out` and `retrans_out` equal the
 //! flags they count; work per ACK is proportional to the segments it newly (S)ACKs or finds lost,
 //! never to the window (a timeout and an undo, which are not per ACK, walk the window once).
+//!
+//! Sequence numbers count segments, so the scoreboard is an array (`boundaries` has the bytes). Windows, counters, the
+//! socket's fields and the receiver's rule of every second full-sized segment count bytes. An application that writes
+//! and closes (`stream`) is subject to what Linux decides at a write (`cwnd_validation`): restart after idle,
+//! application-limited marks, a falling unused cwnd. A bulk transfer, whose bytes are all there from the start, is a
+//! blocked writer in Linux and is spared, as it is there.
+//!
+//! Where both ends send, each direction has a sender and a receiver with FINs of their own. Only what a host piggybacks
+//! is separate: before data that answers, the host's receiver sends the ACK that Linux would put on it
+//! (`Receiver::on_answer`), and learns that its application answers.
 
 #![forbid(unsafe_code)]
 

@@ -4,6 +4,10 @@
 //! Queues see one packet of all its bytes; it is dropped or marked as a whole. At the receiver its segments
 //! reach TCP as one, so that a super-packet of two or more is acknowledged at once, by one ACK (Linux 4.15
 //! `__tcp_ack_snd_check`). What is sent again is a packet of one segment each.
+//!
+//! A packet's header says how many segments it carries, and its wire bytes are the sum of theirs. Queues, media and
+//! impairments need not know; only a link whose discipline or medium cuts super-packets (`uncut_bytes`) lets each
+//! segment arrive by itself. The meter and the engine count segments.
 
 use dumbbell_net::{DATA_HEADER_BYTES, Ecn};
 

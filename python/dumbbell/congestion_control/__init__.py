@@ -1,4 +1,11 @@
-"""Congestion controls: what is built in, a user's own files and classes, and the kernel's."""
+"""Congestion controls: what is built in, a user's own files and classes, and the kernel's.
+
+A `CongestionControlChoice` is looked up: its file must exist, and what it declares comes from
+compiling it in a confined process. A `RecordedCongestionControl`, its subclass, belongs to a
+result: it has what the engine recorded when it ran, and checks nothing. Every scenario read from
+disk has the second kind. `execute` turns it into the first with `live()`, which refuses a file that
+is not what ran. There is no other way from a result to code.
+"""
 
 from dumbbell.congestion_control.choice import (
     CongestionControlChoice,

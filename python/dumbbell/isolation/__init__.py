@@ -16,4 +16,22 @@ did. The built-in ones run in the caller's process.
 | `crash` | messages for what ended a process |
 | `printable` | text of a congestion control, escaped |
 | `sandbox` | whether foreign code is confined, and what a missing piece means |
+
+No constructor, `module_init` or top level of a user's file runs in the caller's process; describing
+a file also takes a process. A server without threads that has loaded the engine compiles the file,
+confined, and forks one process per request. That process confines itself (`crates/cc/src/sandbox`)
+before it reads or runs anything.
+
+The parent trusts only the server and the kernel: that the process exists (a pidfd), that it has
+ended, and how. Answers are frames with length and checksum, bounded and checked value by value.
+Tables come back as plain columns in a file in memory, which the parent seals and reads once the
+process is dead. Messages and names are escaped where they arrive.
+
+Two watchdogs look for time without progress. One, in the process, knows the function and counts CPU
+time. One, in the parent, cannot be stopped and counts sleep too, but not time that a loaded or
+suspended machine does not give.
+
+`tests/hostile` has a file for each thing that must be withstood; `tests/python/cell.py` runs a
+sweep over them in namespaces of its own, where it finds every effect. docs/security.md says what is
+promised.
 """

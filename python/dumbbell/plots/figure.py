@@ -1,4 +1,12 @@
-"""What a figure shows, whatever draws it: matplotlib for print, uPlot in a page."""
+"""What a figure shows, whatever draws it: matplotlib for print, uPlot in a page.
+
+`static.py` draws a `Figure` into matplotlib's axes, which `paper_figure.py` composes for files,
+print and notebooks. `report/chart.py` writes it as JSON that `report/templates/charts.js` draws
+with uPlot when it comes near the screen. uPlot draws on a canvas; for export and print,
+`svg_context.js` replaces the canvas and writes SVG. uPlot was chosen for its size (51 kB in each
+page, against 211 kB of Chart.js and 500 kB of ECharts) and its speed on pages of hundreds of
+panels.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Many runs: executed on all cores or a cluster, found again in a cache, kept as records."""
+"""Many runs: executed on all cores or a cluster, found again in a cache, kept as records.
+
+All runs go through here. `run_all` (runs with their time series, for cross-validation and papers),
+`measure_all` (metrics alone, for the gate and comparisons with models) and `Sweep` hand their runs
+to one `RunHandler`, which finds each in the cache or executes it on one executor.
+"""
 
 from dumbbell.runs.cache import Cache
 from dumbbell.runs.progress import Progress, SweepInterrupted

@@ -2,6 +2,13 @@
 
 ``poisson:load=30%,size=pareto(1.2;10kB)``. The engine has the declarations; each has a file
 in ``crates/app/src/traffic``.
+
+Facts describe an application (`takes_load`, `has_requests`, `sends_datagrams`). Python adds two
+parameters: `preset`, which replaces defaults, and `load`, which it turns into the engine's `gap`
+because it knows the route. Settings that do not fit together are refused in one place, the engine's
+`check`. Python calls it when a scenario is made (`_core.check_traffic`) and puts the fields and
+numbers of its message into the user's words and units. A distribution given by points of a file is
+kept as points, so that a result names no file.
 """
 
 from __future__ import annotations

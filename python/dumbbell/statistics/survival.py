@@ -1,4 +1,9 @@
-"""Times of which some were not seen to their end: Kaplan and Meier's estimate."""
+"""Times of which some were not seen to their end: Kaplan and Meier's estimate.
+
+A run ends before some of its transfers do. Leaving them out would leave out the slow ones; waiting
+for them would change the load. All means and percentiles of times of transfers are therefore this
+estimate, which is the plain mean and percentile where all ended.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """(mu + lambda) evolution of candidates: integers, structures, and no gradient anywhere.
 
-Candidates differ in how many elements they have, and their numbers are integers on scales; a
-covariance matrix has nothing to adapt to. ARCHITECTURE.md says why this is not `cmaes`.
+Candidates differ in how many elements they have, and their numbers are integers on scales that
+are not equidistant. `cmaes` adapts the covariance of a real vector of fixed length, which is not
+what they are.
 """
 
 from __future__ import annotations

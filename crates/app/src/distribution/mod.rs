@@ -3,6 +3,12 @@
 //! A distribution is a file here: it declares its parameters (`settings!`) and its quantiles
 //! ([`Quantiles`]). Its name in `distributions!` below makes it known. What it is of, bytes or
 //! nanoseconds, says the parameter that has it.
+//!
+//! A parameter of type `Distribution` is a number in JSON, or an object with `distribution`; the parameter's suffix is
+//! its unit. A distribution is its quantiles (`Quantiles::at(rank)`, a rank of 2⁶⁴): a draw is a random rank, a
+//! truncated distribution is a range of ranks, strata are parts of them, and the mean is their integral. Logarithms,
+//! powers and the normal quantile are integers with 48 binary places (`fixed_point`), so that a seed gives the same
+//! traffic on every machine.
 
 mod sampler;
 mod tables;

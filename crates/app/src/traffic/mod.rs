@@ -3,6 +3,11 @@
 //! An application is a file here: it declares its parameters (`settings!`), its facts
 //! ([`ApplicationSettings`]) and what it does ([`Application`]). Its name in `applications!` below makes
 //! it known to scenarios, both engines and Python.
+//!
+//! An application gets a random stream for each use (`Random::new(seed, number)`), uses no connection number twice,
+//! copes with late timers, and returns what has not ended from `unfinished`. Settings that do not fit together are
+//! refused by its check. What it measures by itself becomes a metric by a formula that calls `Observation.measured`
+//! in Python. Tests compare its facts with numbers on the network of `fake_network.rs`.
 
 mod arrivals;
 mod pending;

@@ -5,6 +5,10 @@
 //! of the file, into memory, and returns no further packet. It supports neither obsolete packet
 //! blocks nor time stamps in powers of two, and holds whole blocks. pcap-file 3.0 is a release
 //! candidate for a newer Rust than ours.
+//!
+//! A capture is read through a window: half a megabyte of the file is in memory (`input`), whichever lengths the file
+//! claims, and only the beginning of a longer record is read. A record that contradicts itself is counted and skipped.
+//! If the next one cannot be found, reading ends and reports the byte.
 
 mod byte_order;
 mod clock;

@@ -5,6 +5,12 @@
 //!
 //! The capture covers what the run measures: from its epoch, before which no flow sends anything,
 //! to its end. It includes the handshakes, and the end of flows that finish before the run does.
+//!
+//! A tap is a ring of bytes that was written once before the run, so that recording a packet is two copies, without
+//! allocation, lock or system call. A record has the time at which the packet passed. For a departure that time is in
+//! the future, because the link already knows when the last bit will have left. What goes one way past one point is
+//! therefore a stream ordered by time. The writing thread merges the streams; a tap publishes the time up to which its
+//! records are complete. Writes are small, because a non-preemptible kernel keeps the core while it copies one.
 
 #[cfg(test)]
 mod captured;

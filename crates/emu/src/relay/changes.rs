@@ -1,4 +1,10 @@
 //! Changes of the path on their way to the threads that run its parts.
+//!
+//! `Change` (`crates/scenario`) names links and groups. `ChangingPath` turns it into changes of elements
+//! (`NetworkChange`, `crates/net`), or refuses it. Every thread receives them with the time at which they were
+//! requested. A thread looks at a flag each time it goes round, processes all events that were due before, and makes
+//! the change at that time, in its copy of the whole network. `Scenario::with_changes` is the scenario with those
+//! changes as planned steps, for what is computed after the run.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

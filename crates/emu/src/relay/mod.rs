@@ -3,6 +3,12 @@
 //! A thread for each part of the network ([`parts`]): for a dumbbell two, the bottleneck and the way back. An
 //! arrival happens when it is read; every later event (a link, a delay) happens at its due time, however
 //! late the thread comes to it. So lateness never adds up, and the rate of a link is exact.
+//!
+//! `parts` says which thread has which routes (`Network::components`). Each thread (`carrier`) has the whole `Network`,
+//! of which it uses its own part: idle links cost nothing, and links and flows keep their numbers. It also has a
+//! `Meter`, which is replaced when measuring begins, and the times of the next deliveries (`Outlook`). Only deliveries
+//! must be on time; everything else happens at its due time, whenever the thread comes to it. Where packets enter, a
+//! queue per part (`sent_data`) tells the thread in which the flow's ACKs arrive what was sent, for the RTT samples.
 
 mod carrier;
 mod changes;

@@ -1,4 +1,10 @@
 //! Connections of programs: numbered as their first packets come.
+//!
+//! A group with a program has hosts that take any protocol over IPv4 and IPv6. Its connections get numbers when their
+//! first packets come, above all other numbers. One table serves all threads; each thread keeps the numbers that it has
+//! seen, so it takes the lock once per connection. Vectors indexed by connection grow then. The group's first number
+//! stands for packets without ports. Both hosts have one address of each version, so version, protocol and two ports
+//! identify a connection. `connections` counts by these numbers and makes the report's list.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,6 +2,21 @@
 //!
 //! An impairment is a file here: it declares its parameters (`settings!`) and what it does with
 //! packets ([`Impair`]). Its name in `impairments!` below makes it known.
+//!
+//! `Impair::fate` decides of each packet whether it passes, is lost, is duplicated or is delayed; it may change the ECN
+//! field. `ImpairmentSettings::place` is before the queue or behind the link. Behind the link an impairment is asked
+//! when the packet goes on the wire, for the time at which its last bit will be through. Delayed packets are sorted
+//! into the propagation line by their due times (`DelayLine::insert`), so reordering needs no heap and no event of its
+//! own. An impairment that keeps order (`Order::Kept`) cannot follow one that changes it, because it would have to know
+//! what overtakes a packet further on; `check_order` refuses such lists.
+//!
+//! A copy passes the impairments of its place by itself and is not copied again; before the queue it arrives by itself.
+//! `Header::copy` gives it what a clone need not have: a frame's bytes. Observers learn of the copy (`duplicated`)
+//! before they learn what became of the packet, so that what is shared (a SACK slot, a connection's count) is counted
+//! before it may be released. A packet lost behind the link was forwarded by it.
+//!
+//! One that may be on either side of the queue has a parameter `place: Side`. One that holds packets back is behind
+//! the link and says its `order()` and `most_late_ns()`.
 
 use serde::{Deserialize, Serialize};
 

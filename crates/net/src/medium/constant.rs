@@ -1,4 +1,8 @@
 //! A wire: one packet after the other at a rate, constant or in steps.
+//!
+//! Rate steps are not events. A step takes effect when the link is next used, which is before the next packet goes on
+//! the wire. The observer is given the time of the step (`rate_changes`), so that a meter knows what the link could
+//! carry before and after it.
 
 use std::collections::VecDeque;
 

@@ -3,6 +3,11 @@
 //! Most links are a wire, [`Transmitter`], which serialises one packet after the other. Any other medium
 //! is a file here: it declares its parameters (`settings!`) and what it does with packets ([`Carry`]).
 //! Its name in `media!` below makes it known.
+//!
+//! A medium may hold its link's propagation delay (`holds_delay`; see `tclink_htb`). The propagation line of the link
+//! is then 0, and `Carry::ready_ns` says when the queue's head may be taken. Only few disciplines know their head
+//! (`Queue::head`); a scenario with another is refused. A packet's wait counts from the end of its delay
+//! (`LinkPort::take`); the backlog includes packets still delayed.
 
 use serde::{Deserialize, Serialize};
 

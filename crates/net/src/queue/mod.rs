@@ -3,6 +3,20 @@
 //! A discipline is a file here: it declares its parameters (`settings!`), its facts ([`Discipline`])
 //! and what it does with packets ([`Queue`]). Its name in `disciplines!` below makes it known to
 //! scenarios, both engines and Python.
+//!
+//! From the list `disciplines!` makes the scenario's enum and its JSON, the running enum (not a trait object, because
+//! it is called several times per packet), and the table that Python gets from `_core.queue_disciplines()`. Python has
+//! no discipline's name anywhere: the grammar of `queue`, errors, `dumbbell queues`, completion and the guide's pages
+//! come from the table. The verdict uses facts (`is_fifo`), not names. Impairments, media, applications and
+//! distributions work in the same way. rustfmt does not see modules that a macro declares, so the Makefile names these
+//! files to it.
+//!
+//! A link's transmitter is due when something waits and the wire is free. A discipline that holds packets back says
+//! when it wants to be asked (`has_clock`, `next_event`); an arrival may move that earlier. `dequeue` may return
+//! nothing while packets wait.
+//!
+//! What a discipline drops or marks goes through [`Effects`], with the reason. It allocates nothing per packet. Random
+//! numbers come from `Site::seed`. One that lets packets of a flow overtake one another overrides `keeps_order`.
 
 mod effects;
 mod fifo;
