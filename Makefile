@@ -41,6 +41,7 @@ lint: build ## formatters and linters, changing nothing
 	$(BIN)/ruff check python tests benches
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/wording.py
 	$(BIN)/sphinx-build -W --keep-going -q -b dummy docs docs/_build/lint
 
 format: build ## format Rust and Python
