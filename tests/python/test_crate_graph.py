@@ -40,4 +40,5 @@ def test_the_engines_do_not_use_each_other():
     crates = built()
     assert "emu" not in crates["sim"]
     assert crates["emu"].isdisjoint({"sim", "tcp"})
-    assert not crates["net"]
+    assert crates["net"] == {"declare"}
+    assert not crates["declare"]

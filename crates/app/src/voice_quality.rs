@@ -1,6 +1,6 @@
 //! Quality of a voice call: ITU-T G.107, reduced to delay and loss (Cole & Rosenbluth 2001).
 
-use dumbbell_net::choices;
+use dumbbell_declare::choices;
 
 choices! {
     /// A voice codec.

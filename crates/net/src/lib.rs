@@ -12,7 +12,7 @@
 //!   when it delivers next at the earliest. [`NetworkChange`]: what may change meanwhile.
 //! - [`Link`]: impairments, a queue, a [`Transmitter`] or another [`medium`], propagation.
 //! - [`Queue`]: the contract of a queue discipline; [`QueueDiscipline`] is one that runs, of those that
-//!   [`queue`] lists, and [`QueueConfig`] its settings; [`declaration`]: how it declares these.
+//!   [`queue`] lists, and [`QueueConfig`] its settings, which `dumbbell_declare` declares.
 //! - [`DelayLine`]: propagation delay, constant or in steps.
 //! - [`Observer`]: is told what happens at the links; [`Meter`] is one that counts.
 //! - [`RandomLoss`]: packets that a noisy link loses.
@@ -24,7 +24,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod declaration;
 mod delay_line;
 mod ecn;
 pub mod fixed_point;

@@ -44,9 +44,9 @@ pub use scenario::{MAX_ROWS, Scenario};
 pub use topology::{Path, PlacedLink, Topology, Way, leads_there, route};
 
 pub use dumbbell_app::{Distribution, TrafficConfig, applications, distributions};
+pub use dumbbell_declare::Amount;
 pub use dumbbell_net::ImpairmentConfig;
 pub use dumbbell_net::Limit;
-pub use dumbbell_net::declaration::Amount;
 pub use dumbbell_net::impair::impairments;
 pub use dumbbell_net::medium::media;
 pub use dumbbell_net::queue::disciplines;

@@ -3,7 +3,7 @@
 //! Without any it is Linux 6.18's, which `crates/tcp` follows.
 
 use dumbbell_app::traffic::Preset;
-use dumbbell_net::declaration::{Parameter, Settings as _, choices, settings};
+use dumbbell_declare::{Parameter, Settings as _, choices, settings};
 use serde::Serialize;
 
 choices! {

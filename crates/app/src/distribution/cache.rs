@@ -1,6 +1,6 @@
 //! Flow sizes of a cache.
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::points::Points;
 use super::{DistributionSettings, Quantiles, tables};

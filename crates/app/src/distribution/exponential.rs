@@ -1,6 +1,6 @@
 //! The exponential distribution.
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::{DistributionSettings, Quantiles, truncated::truncated};
 use crate::fixed_point::{ONE, minus_ln_above};

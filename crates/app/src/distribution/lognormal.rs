@@ -1,6 +1,6 @@
 //! The lognormal distribution.
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::{DistributionSettings, Quantiles, truncated::truncated};
 use crate::fixed_point::{

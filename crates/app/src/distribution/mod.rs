@@ -16,7 +16,7 @@ mod truncated;
 
 use std::fmt;
 
-use dumbbell_net::declaration::{Parameter, Settings, Unit, Value};
+use dumbbell_declare::{Parameter, Settings, Unit, Value};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

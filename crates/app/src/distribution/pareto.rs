@@ -1,6 +1,6 @@
 //! The Pareto distribution.
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::{DistributionSettings, Quantiles, truncated::truncated};
 use crate::fixed_point::{minus_log2_above, times_power_of_2};

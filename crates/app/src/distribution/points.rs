@@ -1,6 +1,6 @@
 //! A distribution by points of its cumulative distribution function.
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::{DistributionSettings, Quantiles};
 

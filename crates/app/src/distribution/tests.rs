@@ -1,4 +1,4 @@
-use dumbbell_net::declaration::Unit;
+use dumbbell_declare::Unit;
 
 use super::*;
 use crate::random::Random;

@@ -1,6 +1,6 @@
 //! The uniform distribution.
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::{DistributionSettings, Quantiles};
 

@@ -1,6 +1,6 @@
 //! One transfer without end.
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::{ApplicationSettings, Facts};
 use crate::{Application, Command, End, Event, Outcome, Transfer};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::periodic::Periodic;
 use super::{ApplicationSettings, Facts, MAX_BYTES};

@@ -1,6 +1,7 @@
 //! Datagrams at a constant rate, whether or not they arrive.
 
-use dumbbell_net::{Ecn, choices, settings};
+use dumbbell_declare::{choices, settings};
+use dumbbell_net::Ecn;
 
 use super::periodic::Periodic;
 use super::{ApplicationSettings, Facts, MAX_NS, Preset};

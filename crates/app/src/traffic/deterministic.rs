@@ -1,6 +1,6 @@
 //! Transfers that begin at equal intervals.
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::arrivals::{Arrivals, ArrivalsConfig};
 use super::{ApplicationSettings, Facts, MAX_BYTES, MAX_NS};

@@ -13,7 +13,7 @@ mod arrivals;
 mod pending;
 mod periodic;
 
-use dumbbell_net::declaration::{Parameter, Settings};
+use dumbbell_declare::{Parameter, Settings};
 use serde::{Deserialize, Serialize};
 
 use crate::Application;

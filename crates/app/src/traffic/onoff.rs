@@ -1,6 +1,6 @@
 //! Bursts on one connection, with pauses in between.
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::pending::Pending;
 use super::{ApplicationSettings, Facts, MAX_BYTES, MAX_NS, NS_PER_S};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use dumbbell_net::{choices, settings};
+use dumbbell_declare::{choices, settings};
 
 use super::{ApplicationSettings, Facts, MAX_BYTES, MAX_NS, NS_PER_S, Preset};
 use crate::distribution::{Sampler, exponential, lognormal, pareto};

@@ -5,7 +5,7 @@ mod saturation;
 
 use std::collections::BTreeMap;
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::{ApplicationSettings, Facts, MAX_BYTES, MAX_NS, NS_PER_S};
 use crate::{Application, Command, End, Event, Outcome, Transfer, TransferKind};

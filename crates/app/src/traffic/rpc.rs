@@ -1,6 +1,6 @@
 //! Requests and responses of a client that waits for each.
 
-use dumbbell_net::settings;
+use dumbbell_declare::settings;
 
 use super::pending::Pending;
 use super::{ApplicationSettings, Facts, MAX_BYTES, MAX_NS, Preset};

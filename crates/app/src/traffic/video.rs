@@ -3,7 +3,7 @@
 mod playback;
 mod rules;
 
-use dumbbell_net::{choices, settings};
+use dumbbell_declare::{choices, settings};
 
 use super::{ApplicationSettings, Facts, MAX_BYTES, MAX_NS, NS_PER_S, Preset};
 use crate::random::Random;

@@ -1,6 +1,7 @@
 //! ACK thinning: of the pure ACKs of a flow only every so many pass.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::{Header, Packet};
 

@@ -1,6 +1,7 @@
 //! What middleboxes do to the IP header's ECN field.
 
-use crate::declaration::{choices, settings};
+use dumbbell_declare::{choices, settings};
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::random::{CERTAIN_PPB, Random};
 use crate::{Ecn, Header, Packet};

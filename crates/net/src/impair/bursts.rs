@@ -1,6 +1,7 @@
 //! Bursts of losses of a drawn length, as ns-3's `BurstErrorModel`.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::random::Random;
 use crate::{Header, Packet};

@@ -1,6 +1,7 @@
 //! Corruption: packets with a wrong byte, which the receiver's checksum drops, or does not see.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, RandomLoss};
 use crate::random::Random;
 use crate::{Header, Packet};

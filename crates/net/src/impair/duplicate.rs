@@ -1,6 +1,7 @@
 //! Duplication: some packets come twice.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::random::Random;
 use crate::{Header, Packet};

@@ -1,6 +1,7 @@
 //! Every n-th packet is lost.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::{Header, Packet};
 

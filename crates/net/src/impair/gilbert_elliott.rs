@@ -1,6 +1,7 @@
 //! Gilbert–Elliott loss: a good and a bad state, each with a loss probability of its own.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::random::{CERTAIN_PPB, Random};
 use crate::{Header, Packet};

@@ -1,6 +1,7 @@
 //! Delay variation: each packet is held back by a draw of its own.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::jitter_tables::{ENTRIES, SCALE, Shape, table};
 use crate::impair::{Fate, Impair, ImpairmentSettings, Order, Place};
 use crate::random::{CERTAIN_PPB, Random};

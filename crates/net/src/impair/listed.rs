@@ -1,6 +1,7 @@
 //! Packets of one flow, or of all, that are lost, by their numbers.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::{Header, Packet};
 

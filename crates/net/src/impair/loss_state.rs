@@ -1,6 +1,7 @@
 //! Loss by a chain of four states, as netem's `loss state`.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::random::{CERTAIN_PPB, Random};
 use crate::{Header, Packet};

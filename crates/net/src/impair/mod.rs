@@ -18,9 +18,9 @@
 //! One that may be on either side of the queue has a parameter `place: Side`. One that holds packets back is behind
 //! the link and says its `order()` and `most_late_ns()`.
 
+use dumbbell_declare::{Parameter, Settings, choices};
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::{Parameter, Settings, choices};
 use crate::{Header, Packet};
 
 mod jitter_tables;

@@ -1,6 +1,7 @@
 //! Outages: times in which everything is lost.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::fixed_point::{ONE, minus_ln_above};
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::random::Random;

@@ -1,6 +1,7 @@
 //! A token-bucket policer, as Linux's `act_police`: drops what comes faster than a rate.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings};
 use crate::{Header, Packet};
 

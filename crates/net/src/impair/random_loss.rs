@@ -1,6 +1,7 @@
 //! Random loss: each packet is lost with one probability, independently of the others.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::random::Random;
 use crate::{Header, Packet};

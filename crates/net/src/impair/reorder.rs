@@ -1,6 +1,7 @@
 //! Reordering by displacement: some packets come later than those behind them, or earlier than those before them.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Order, Place};
 use crate::random::{CERTAIN_PPB, Random};
 use crate::{Header, Packet};

@@ -1,6 +1,7 @@
 //! A route change: for a time packets take a path that is longer.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::impair::{Fate, Impair, ImpairmentSettings, Order, Place};
 use crate::{Header, Packet};
 

@@ -1,10 +1,11 @@
 //! A cellular link (LTE, 5G): a rate that fades, in transmission time intervals, with grants and HARQ.
 
+use dumbbell_declare::settings;
+
 use super::{
     Account, Carry, Channel, MediumSettings, MediumSite, Opportunities, Opportunity,
     OpportunitySource, Port,
 };
-use crate::declaration::settings;
 use crate::random::Random;
 
 const MILLIBIT_NS_PER_BYTE: u128 = 8_000_000_000_000;

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use dumbbell_declare::settings;
+
 use super::{Carry, Channel, MediumSettings, MediumSite, Port, Transmitter};
-use crate::declaration::settings;
 use crate::random::Random;
 
 const NANOBITS_PER_BYTE: u128 = 8_000_000_000;

@@ -9,9 +9,10 @@
 //! A packet that comes to an idle pipe between two ticks is served as of the earlier one. Where it is then due at
 //! that tick it leaves here when it came, so that none is faster than the link's delay.
 
+use dumbbell_declare::settings;
+
 use super::{Carry, Channel, MediumSettings, MediumSite, Port};
 use crate::ETHERNET_HEADER_BYTES;
-use crate::declaration::settings;
 use crate::token_bucket::nbits;
 
 settings! {

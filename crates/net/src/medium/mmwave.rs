@@ -1,8 +1,9 @@
 //! A 5G millimetre-wave link: in sight, out of sight, blocked.
 
+use dumbbell_declare::settings;
+
 use super::rate_process::{RateProcess, RateSource, Stay};
 use super::{Account, Carry, Channel, MediumSettings, MediumSite, Port};
-use crate::declaration::settings;
 use crate::random::Random;
 
 const CERTAIN_PPB: u128 = 1_000_000_000;

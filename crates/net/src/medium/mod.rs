@@ -9,11 +9,10 @@
 //! (`Queue::head`); a scenario with another is refused. A packet's wait counts from the end of its delay
 //! (`LinkPort::take`); the backlog includes packets still delayed.
 
+use dumbbell_declare::{Parameter, Settings};
 use serde::{Deserialize, Serialize};
 
 use crate::Head;
-use crate::declaration::{Parameter, Settings};
-
 pub use channel::Channel;
 pub use constant::{RateChange, Transmitter};
 use opportunities::{Opportunities, Opportunity, OpportunitySource};

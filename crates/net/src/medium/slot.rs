@@ -1,10 +1,11 @@
 //! Slots, as netem's: packets wait until a slot opens, and so many bytes or packets pass at once.
 
+use dumbbell_declare::settings;
+
 use super::{
     Account, Carry, Channel, MediumSettings, MediumSite, Opportunities, Opportunity,
     OpportunitySource, Port,
 };
-use crate::declaration::settings;
 use crate::random::Random;
 
 const BIT_NS_PER_BYTE: u128 = 8_000_000_000;

@@ -4,9 +4,10 @@
 //! the smallest RTT steps from one to the next, within a slot samples differ by 6.7 ms on average, and
 //! packets are lost where slots meet.
 
+use dumbbell_declare::settings;
+
 use super::rate_process::{RateProcess, RateSource, Stay};
 use super::{Account, Carry, Channel, MediumSettings, MediumSite, Port};
-use crate::declaration::settings;
 use crate::random::Random;
 
 /// A lognormal distribution with σ = 0.35 at the middles of sixteen equal shares, in thousandths of

@@ -6,9 +6,10 @@
 //! negative and waits afterwards (Linux 4.15 `sch_htb.c`, `htb_class_mode`), so that a packet, however large, is
 //! through at the start of its service time.
 
+use dumbbell_declare::settings;
+
 use super::{Carry, Channel, MediumSettings, MediumSite, Port};
 use crate::Head;
-use crate::declaration::settings;
 use crate::token_bucket::{TokenBucket, nbits};
 
 settings! {

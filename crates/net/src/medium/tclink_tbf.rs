@@ -6,9 +6,10 @@
 //! segments before it joins the queue (`tbf_segment`). `latency` has no effect: it is the limit of the queue that
 //! netem replaces.
 
+use dumbbell_declare::settings;
+
 use super::{Carry, Channel, MediumSettings, MediumSite, Port};
 use crate::Head;
-use crate::declaration::settings;
 use crate::token_bucket::{TokenBucket, nbits};
 
 settings! {

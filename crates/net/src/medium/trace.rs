@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use dumbbell_declare::settings;
+
 use super::{
     Account, Carry, Channel, MediumSettings, MediumSite, Opportunities, Opportunity,
     OpportunitySource, Port,
 };
 use crate::ETHERNET_HEADER_BYTES;
-use crate::declaration::settings;
-
 const NS_PER_MS: u64 = 1_000_000;
 
 settings! {

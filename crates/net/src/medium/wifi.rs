@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use dumbbell_declare::settings;
+
 use super::{Carry, Channel, MediumSettings, MediumSite, Port};
-use crate::declaration::settings;
 use crate::random::Random;
 
 const NS_PER_S: u64 = 1_000_000_000;

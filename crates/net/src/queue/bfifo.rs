@@ -1,7 +1,8 @@
 //! `bfifo`: drop-tail, limited in bytes.
 
+use dumbbell_declare::settings;
+
 use crate::Header;
-use crate::declaration::settings;
 use crate::queue::fifo::{Fifo, Limit};
 use crate::queue::{Discipline, Facts, Site};
 

@@ -17,7 +17,8 @@ mod tin_statistics;
 #[cfg(test)]
 mod tests;
 
-use crate::declaration::{Value, choices, settings};
+use dumbbell_declare::{Value, choices, settings};
+
 use crate::queue::flow_queues::{SKB_BYTES, check_memory};
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::random::Random;

@@ -1,7 +1,8 @@
 //! `dummynet`: the queue of a pipe of FreeBSD's dummynet (FreeBSD 10.4 `ip_dn_io.c`, `dn_enqueue`), without RED.
 //! Its times are those of the medium `dummynet_pipe`.
 
-use crate::declaration::{Amount, settings};
+use dumbbell_declare::{Amount, settings};
+
 use crate::queue::fifo::{Fifo, Limit};
 use crate::queue::{Discipline, DropReason, Effects, Facts, Head, Queue, Site};
 use crate::{ETHERNET_HEADER_BYTES, Header, Packet};

@@ -1,7 +1,8 @@
 //! FQ-CoDel (RFC 8290): deficit round robin over flows, each with a CoDel of its own, as Linux's
 //! `sch_fq_codel`.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::queue::codel::{
     ControlSettings, Controller, MAX_TIME_NS, MTU_BYTES, Statistics, Waiting, ticks,
 };

@@ -1,6 +1,7 @@
 //! FQ-PIE: deficit round robin over flows, each with a PIE of its own, as Linux's `sch_fq_pie`.
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::queue::codel::MTU_BYTES;
 use crate::queue::flow_queues::FlowQueues;
 use crate::queue::pie::{ControlSettings, Controller, Decision, MAX_TIME_NS, Statistics};

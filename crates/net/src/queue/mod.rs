@@ -23,9 +23,9 @@ mod fifo;
 mod flow_hash;
 mod flow_queues;
 
+use dumbbell_declare::{Amount, Parameter, Settings};
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::{Amount, Parameter, Settings};
 use crate::{FactsByHop, Header, Packet};
 
 pub use effects::{DropReason, Effect, Effects};

@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::random::Random;
 use crate::{Header, Packet};

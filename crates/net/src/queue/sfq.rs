@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::queue::codel::MTU_BYTES;
 use crate::queue::flow_hash::FlowHash;
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};

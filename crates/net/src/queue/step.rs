@@ -1,7 +1,8 @@
 //! `step`: drop-tail that marks above a threshold, as switches do for DCTCP (RFC 8257 §3.1). Linux has no
 //! discipline of this kind by itself.
 
-use crate::declaration::{Amount, settings};
+use dumbbell_declare::{Amount, settings};
+
 use crate::queue::fifo::{Fifo, Limit};
 use crate::queue::{Discipline, Effects, Facts, Queue, Site};
 use crate::{Header, Packet};

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::declaration::settings;
+use dumbbell_declare::settings;
+
 use crate::queue::codel::MTU_BYTES;
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::token_bucket::{TokenBucket, nbits};

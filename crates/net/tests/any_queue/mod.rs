@@ -1,7 +1,7 @@
 //! Every discipline with settings that act within a short case.
 
+use dumbbell_declare::Amount;
 use dumbbell_net::QueueConfig;
-use dumbbell_net::declaration::Amount;
 use dumbbell_net::queue::{
     bfifo, cake, codel, drr, dualpi2, dummynet, fq, fq_codel, fq_pie, pfifo, pie, red, sfq, step,
     tbf,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use dumbbell_net::declaration::Amount;
+use dumbbell_declare::Amount;
 use dumbbell_net::queue::step::Config;
 use dumbbell_net::{Ecn, Limit, QueueConfig};
 

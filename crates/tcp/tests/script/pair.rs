@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use dumbbell_cc::Flow;
-use dumbbell_net::declaration::Amount;
+use dumbbell_declare::Amount;
 use dumbbell_net::{
     DelayLine, DropReason, Ecn, Event, Header as _, Hop, Limit, Link, Network, Observer, Packet,
     QueueConfig, Site, Transmitter,

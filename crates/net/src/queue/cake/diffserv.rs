@@ -1,6 +1,6 @@
 //! Which tin a differentiated services codepoint leads to, and what each tin's share is.
 
-use crate::choices;
+use dumbbell_declare::choices;
 
 choices! {
     /// How many tins there are, and which codepoints go where.

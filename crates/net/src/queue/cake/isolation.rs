@@ -1,7 +1,8 @@
 //! Which queue a packet joins and between which hosts it counts.
 
+use dumbbell_declare::choices;
+
 use super::QUEUES;
-use crate::choices;
 use crate::random::finalize;
 
 /// Queues of a set: a flow whose place is taken finds another in its set.

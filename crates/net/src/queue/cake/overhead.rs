@@ -1,6 +1,8 @@
 //! How many bytes a packet is on the link behind the shaper, whose framing adds to what Linux counts.
 
-use crate::{ETHERNET_HEADER_BYTES, choices};
+use dumbbell_declare::choices;
+
+use crate::ETHERNET_HEADER_BYTES;
 
 choices! {
     /// What a link's layers add to an IP packet, by the keywords of `tc`.
