@@ -38,7 +38,7 @@ impl Delays {
         (self.jitter_16_ns >> 4) / NS_PER_US
     }
 
-    /// As an application measures them; nothing where nothing arrived.
+    /// Delays in the form in which an application measures them; empty where nothing arrived.
     pub(crate) fn measurements(&self) -> Vec<(&'static str, i64)> {
         let count = self.histogram.count();
         let Some(mean_us) = self.sum_us.checked_div(count) else {

@@ -19,7 +19,7 @@ pub(crate) struct FakeNetwork {
     pub(crate) stop_ns: u64,
     /// When the run ends, ns.
     pub(crate) end_ns: u64,
-    /// Which datagrams are lost.
+    /// Whether a datagram, by its number, is lost.
     pub(crate) loses: fn(u64) -> bool,
     /// What is added to the delay of a datagram, ns.
     pub(crate) jitter_ns: fn(u64) -> u64,
@@ -48,7 +48,7 @@ pub(crate) struct Log {
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) unfinished: Vec<Transfer>,
     pub(crate) measurements: BTreeMap<&'static str, i64>,
-    /// By connection and end: what was written, what has arrived, what is acknowledged, bytes.
+    /// For each connection and end: bytes written, arrived and acknowledged.
     pub(crate) bytes: BTreeMap<(u32, bool), [u64; 3]>,
 }
 
@@ -83,7 +83,7 @@ enum Happening {
 
 #[derive(Clone, Copy)]
 enum Segment {
-    /// Of a connection.
+    /// Bytes of a connection.
     Stream(u32, u64),
     /// Its number, when it was sent, and its bytes.
     Datagram(u64, u64, u32),
@@ -165,7 +165,7 @@ struct Run<'a> {
     /// What waits for each direction's link, and what is on it.
     waiting: [VecDeque<Segment>; 2],
     on_link: [Option<Segment>; 2],
-    /// By connection, and whether the receiver writes.
+    /// The halves of each connection; the flag is whether the receiver writes.
     halves: BTreeMap<(u32, bool), Half>,
     connected: BTreeMap<u32, bool>,
     log: Log,

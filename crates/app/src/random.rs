@@ -52,7 +52,7 @@ impl Ranks {
         }
     }
 
-    /// The next.
+    /// The next random number.
     pub(crate) fn next(&mut self) -> u64 {
         if self.strata <= 1 {
             return self.random.next();

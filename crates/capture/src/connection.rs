@@ -70,7 +70,7 @@ pub(crate) struct View {
     pub(crate) connection: u64,
     pub(crate) first_ns: u64,
     pub(crate) last_ns: u64,
-    /// By [`Ends::of`]; `None` while nothing has been seen of it.
+    /// Indexed by [`Ends::of`]; `None` until a packet of the direction is seen.
     pub(crate) directions: [Option<Box<Direction>>; 2],
     destination: [Endpoint; 2],
     first_direction: usize,

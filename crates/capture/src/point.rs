@@ -26,7 +26,7 @@ impl CapturePoint {
     }
 }
 
-/// Which points are captured.
+/// The points that are captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CapturePoints {
     /// [`CapturePoint::Sender`] of every group.
@@ -38,7 +38,7 @@ pub struct CapturePoints {
 }
 
 impl CapturePoints {
-    /// Every point.
+    /// Captures at every point.
     pub const ALL: Self = Self {
         senders: true,
         receivers: true,

@@ -7,7 +7,7 @@ use ahash::RandomState;
 /// Interfaces by their number in the capture.
 #[derive(Clone, Debug)]
 pub(crate) struct Points {
-    /// `None`: all.
+    /// Links by name; `None` for all.
     wanted: Option<Vec<String>>,
     known: HashMap<u32, Point, RandomState>,
     /// The last interface checked, and the result.

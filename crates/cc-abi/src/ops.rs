@@ -1,4 +1,4 @@
-//! `struct tcp_congestion_ops`.
+//! Linux's `struct tcp_congestion_ops`.
 
 use core::ffi::c_int;
 
@@ -30,7 +30,7 @@ macro_rules! ops {
         #[derive(Clone, Copy, Debug)]
         pub struct Ops {
             $($(#[$doc])* pub $name: Option<unsafe extern "C" fn($($argument),+) $(-> $value)?>,)+
-            /// `TCP_CONG_*`.
+            /// Flags: Linux's `TCP_CONG_*`.
             pub flags: u32,
             /// The name, padded with zeros.
             pub name: [u8; TCP_CA_NAME_MAX],

@@ -31,19 +31,19 @@ const ENTER_CWR: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum CaState {
-    /// Nothing suspicious.
+    /// No sign of loss or congestion.
     Open = 0,
     /// Duplicate ACKs or SACKs seen, nothing declared lost yet.
     Disorder = 1,
     /// Reducing cwnd after ECN or local congestion.
     Cwr = 2,
-    /// Fast recovery.
+    /// In fast recovery.
     Recovery = 3,
     /// After a retransmission timeout.
     Loss = 4,
 }
 
-/// `enum tcp_ca_event`.
+/// Linux's `enum tcp_ca_event`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum CaEvent {
@@ -53,7 +53,7 @@ pub enum CaEvent {
     CwndRestart = 1,
     /// End of a cwnd reduction.
     CompleteCwr = 2,
-    /// Retransmission timeout.
+    /// A retransmission timeout.
     Loss = 3,
     /// ECN is in use and this packet was not marked.
     EcnNoCe = 4,
@@ -95,7 +95,7 @@ pub struct Sock {
     /// `struct sock` is nested in C and ends on a multiple of eight bytes.
     sk_padding: u32,
     pub icsk_rto: u32,
-    /// `icsk_ca_state:5`, `icsk_ca_initialized:1`.
+    /// Linux's `icsk_ca_state:5` and `icsk_ca_initialized:1`.
     pub icsk_ca_bits: u8,
     pub icsk_retransmits: u8,
     pub icsk_backoff: u8,
@@ -233,7 +233,7 @@ impl Sock {
         self.limited_bits & 1 != 0
     }
 
-    /// Sets `is_cwnd_limited`.
+    /// Sets the bit `is_cwnd_limited`.
     #[inline]
     pub fn set_cwnd_limited(&mut self, limited: bool) {
         self.limited_bits = (self.limited_bits & !1) | u8::from(limited);

@@ -17,7 +17,7 @@ pub enum Error {
         name: String,
         /// The built-in whose name is closest to it, if one is close.
         nearest: Option<String>,
-        /// All built-ins.
+        /// Names of all built-ins.
         known: Vec<String>,
     },
     /// The congestion control has no such parameter.
@@ -40,7 +40,7 @@ pub enum Error {
     ParamOutOfRange {
         /// The congestion control.
         cc: String,
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
         /// The value that was requested.
         value: i64,
@@ -54,7 +54,7 @@ pub enum Error {
     /// A source file cannot be read.
     #[error("cannot read congestion control `{}`: {source}", .path.display())]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -77,17 +77,17 @@ pub enum Error {
          install clang, or run `pip install ziglang`, and build dumbbell again"
     )]
     NoBpfObject {
-        /// The built-in.
+        /// Name of the built-in.
         name: String,
     },
     /// The compiler rejects a source file.
     #[error("congestion control `{}` does not compile ({compiler}):\n{message}", .path.display())]
     Compile {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The compiler that was run.
         compiler: String,
-        /// Its message.
+        /// The compiler's message.
         message: String,
     },
     /// The source is a kernel module's, which cannot be loaded as BPF.
@@ -97,7 +97,7 @@ pub enum Error {
         .path.display()
     )]
     ModuleInKernel {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The kernel's name for it, from the file's name.
         own: String,

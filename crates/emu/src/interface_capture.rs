@@ -38,7 +38,7 @@ pub(crate) struct InterfaceCapture {
 }
 
 impl InterfaceCapture {
-    /// Of the interface called `name` in the calling thread's network namespace, to a pcapng file.
+    /// Captures the interface `name` of the calling thread's network namespace to a pcapng file.
     pub(crate) fn start(name: &str, path: &Path) -> Result<Self, Error> {
         let cannot_read = |source| Error::System {
             what: format!("cannot capture at interface {name}"),

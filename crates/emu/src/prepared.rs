@@ -65,7 +65,7 @@ impl Prepared {
         Self::with_hosts(scenario, ccs, hosts, control, spawner)
     }
 
-    /// As [`Prepared::new`], with the first group's hosts behind interfaces of this machine, whose path is not measured.
+    /// Like [`Prepared::new`], with the first group's hosts behind interfaces of this machine, whose path is not measured.
     pub(crate) fn between(
         scenario: &Scenario,
         control: &Control,

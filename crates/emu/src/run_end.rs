@@ -13,7 +13,7 @@ impl RunEnd {
         Self(Arc::new(AtomicU64::new(time_ns)))
     }
 
-    /// When, ns.
+    /// Time of the end, ns.
     #[inline]
     pub(crate) fn ns(&self) -> u64 {
         self.0.load(Ordering::Relaxed)

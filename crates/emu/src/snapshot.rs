@@ -14,35 +14,35 @@ pub struct Snapshot {
     pub time_s: f64,
     /// In the order of the scenario.
     pub links: Vec<LinkSnapshot>,
-    /// By number.
+    /// Flows by their number.
     pub flows: Vec<FlowSnapshot>,
 }
 
 /// A link at that moment, 20 ms old at most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LinkSnapshot {
-    /// Of the scenario.
+    /// The scenario's name of the link.
     pub name: String,
-    /// Rate, bit/s.
+    /// Rate of the link, bit/s.
     pub rate_bps: u64,
     /// Packets put on the wire.
     pub forwarded_pkts: u64,
     /// Their bytes, Ethernet headers included.
     pub forwarded_bytes: u64,
-    /// Dropped packets.
+    /// Packets dropped so far.
     pub dropped_pkts: u64,
     /// Packets on which the link set CE.
     pub marked_pkts: u64,
     /// Packets that wait.
     pub backlog_pkts: u64,
-    /// Their bytes.
+    /// Bytes of the waiting packets.
     pub backlog_bytes: u64,
 }
 
 /// A flow at that moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FlowSnapshot {
-    /// Its number.
+    /// Number of the flow.
     pub flow: u32,
     /// Latest RTT, µs; `None` before the first.
     pub rtt_us: Option<u32>,

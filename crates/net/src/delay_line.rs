@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// A change of a line's delay. What is on the line then keeps the time it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DelayStep {
-    /// When, ns.
+    /// Time of the step, ns.
     pub at_ns: u64,
     /// Delay of what enters from then on, ns.
     pub delay_ns: u64,

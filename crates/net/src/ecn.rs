@@ -8,7 +8,7 @@ pub enum Ecn {
     /// Not ECN-capable: congestion can only drop it.
     #[default]
     NotEct = 0b00,
-    /// ECN-capable, ECT(1).
+    /// ECN-capable transport, ECT(1).
     Ect1 = 0b01,
     /// ECN-capable, ECT(0): what classic ECN and DCTCP send.
     Ect0 = 0b10,

@@ -2,11 +2,11 @@
 //!
 //! A number x is held as x·2⁴⁸ ("Q48"), in `i128` where products need the room.
 
-/// Binary places.
+/// Number of binary places.
 const PLACES: u32 = 48;
-/// 1.
+/// The number 1.
 pub const ONE: i128 = 1 << PLACES;
-/// ln 2.
+/// The natural logarithm of 2.
 const LN_2: i128 = decimal(6_931_471_805_599_453, 16);
 
 /// `digits`·10^−`places`, rounded down.
@@ -95,7 +95,7 @@ pub fn minus_ln_above(rank: u64) -> i128 {
     times(minus_log2_above(rank), LN_2)
 }
 
-/// x·log₂ e.
+/// Returns x divided by ln 2.
 pub fn per_ln_2(x: i128) -> i128 {
     ratio(x, LN_2)
 }

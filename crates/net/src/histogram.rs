@@ -72,7 +72,7 @@ impl Histogram {
         (self.first, self.counts) = (first, counts);
     }
 
-    /// Times counted.
+    /// Number of times counted.
     pub fn count(&self) -> u64 {
         self.counts.iter().map(|&count| u64::from(count)).sum()
     }

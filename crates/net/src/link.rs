@@ -94,7 +94,7 @@ impl<H: Header> Link<H> {
         self.backlog_bytes
     }
 
-    /// Of these, the packets on a route; 0 unless it is counted ([`Network::count_by_route`](crate::Network::count_by_route)).
+    /// Waiting bytes on a route; 0 unless it is counted ([`Network::count_by_route`](crate::Network::count_by_route)).
     pub fn backlog_of_route_bytes(&self, route: usize) -> u64 {
         let by_route = self.by_route.as_ref();
         by_route.map_or(0, |by_route| by_route.of_route(route))

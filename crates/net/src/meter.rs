@@ -7,9 +7,9 @@ use crate::{Departure, DropReason, Header, Histogram, Link, Network, Observer, P
 /// Counts at every link of a network, and of every flow over all of them.
 #[derive(Clone, Debug)]
 pub struct Meter {
-    /// By link.
+    /// Counts of each link.
     pub links: Vec<LinkMeter>,
-    /// By flow.
+    /// Counts of each flow.
     pub flows: Vec<FlowMeter>,
     /// Whether a place on the routes is the last link before the end of a route from a sender to a
     /// receiver.
@@ -29,9 +29,9 @@ pub struct LinkMeter {
     pub marked_pkts: u64,
     /// Packets dropped, for whatever reason.
     pub dropped_pkts: u64,
-    /// Of them lost to an impairment.
+    /// Packets lost to an impairment, among the dropped ones.
     pub random_loss_pkts: u64,
-    /// Of them dropped with room left in the queue.
+    /// Packets dropped with room left in the queue, among the dropped ones.
     pub aqm_dropped_pkts: u64,
     /// Wire bytes of all that were dropped.
     pub dropped_bytes: u64,
@@ -45,7 +45,7 @@ pub struct LinkMeter {
     /// When the packet joined the queue that joined last of those that have left it, ns; later than all as soon
     /// as they are looked at by flow.
     latest_arrived_ns: u64,
-    /// By flow, as soon as a packet was overtaken by one of another: a FIFO never has it.
+    /// Order of each flow, once a packet was overtaken by one of another: a FIFO never has it.
     order: Option<Box<FlowOrder>>,
     /// How long packets waited, µs.
     pub sojourn_us: Histogram,
@@ -63,7 +63,7 @@ pub struct LinkMeter {
     /// Time during which something waited or was on the wire, ns; of a queue that holds packets back on a
     /// clock of its own, only the time on the wire.
     pub busy_ns: u64,
-    /// Of that, the time before the present rate, ns, and what the link could carry in it, 10⁻⁹ bit.
+    /// The part of it before the present rate, ns, and what the link could carry in it, 10⁻⁹ bit.
     busy_before: (u64, u128),
     /// The present rate, bit/s.
     link_rate_bps: u64,

@@ -7,7 +7,7 @@ use crate::{Header, Hop, Packet};
 /// What all packets of a route have in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RouteFacts {
-    /// Which hosts they go between, as numbers of the driver's choice: from, to.
+    /// The hosts they go between, from and to, as numbers that the driver chooses.
     pub hosts: (u32, u32),
     /// Their differentiated services codepoint (RFC 2474): 6 bits.
     pub dscp: u8,

@@ -11,7 +11,7 @@ pub(crate) struct TokenBucket {
     pub(crate) tokens_nbits: i128,
 }
 
-/// So many bytes in bits/10⁹.
+/// Converts bytes to bits/10⁹.
 pub(crate) fn nbits(bytes: u64) -> i128 {
     i128::from(bytes) * 8 * i128::from(NS_PER_S)
 }

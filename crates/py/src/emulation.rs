@@ -78,7 +78,7 @@ impl Emulation {
         })
     }
 
-    /// As the constructor, with the first group's hosts behind interfaces of this machine.
+    /// Like the constructor, with the first group's hosts behind interfaces of this machine.
     #[staticmethod]
     fn between(py: Python<'_>, scenario_json: &str, between_json: &str) -> PyResult<Self> {
         let scenario: Scenario = serde_json::from_str(scenario_json)

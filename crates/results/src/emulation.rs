@@ -69,8 +69,8 @@ pub struct ChangeMade {
 #[allow(missing_docs, reason = "names and units say it")]
 pub struct CalibratedRtt {
     pub group: u32,
-    /// As configured.
+    /// Base RTT as configured, µs.
     pub base_rtt_us: f64,
-    /// As TCP measured it on the idle path.
+    /// RTT as TCP measured it on the idle path, µs.
     pub measured_rtt_us: f64,
 }

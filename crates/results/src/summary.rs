@@ -217,7 +217,7 @@ pub struct LinkSummary {
     pub forwarded_bytes: u64,
     pub dropped_pkts: u64,
     pub dropped_bytes: u64,
-    /// Of the dropped packets those lost before the queue; only where the link has impairments.
+    /// Dropped packets that were lost before the queue; only where the link has impairments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub random_loss_pkts: Option<u64>,
     /// Packets lost behind the link, which are not among the dropped ones; only where there were any.
@@ -226,7 +226,7 @@ pub struct LinkSummary {
     /// Copies that its impairments made, before the queue or behind the link; only where there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicated_pkts: Option<u64>,
-    /// Of the dropped packets those that the discipline dropped with room left; only where it did.
+    /// Dropped packets that the discipline dropped with room left; only where it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aqm_dropped_pkts: Option<u64>,
     /// Packets marked CE here; only where it marks.

@@ -37,7 +37,7 @@ pub enum Change {
     },
     /// The base RTT of a group, and of those that have the same path and RTT; `None`: of all groups.
     BaseRtt {
-        /// The group.
+        /// Number of the group.
         group: Option<u16>,
         /// Its base RTT from now on, ns.
         base_rtt_ns: u64,
@@ -71,7 +71,7 @@ pub struct ChangingPath {
     seed: u64,
     links: Vec<LinkState>,
     paths: Vec<PathState>,
-    /// By group.
+    /// The path of each group.
     path_of: Vec<usize>,
     /// The only link has half of the shortest base RTT, because no delay was given.
     link_follows_rtt: bool,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Word", try_from = "Word")]
 pub enum GroupEcn {
-    /// None.
+    /// ECN is not used.
     #[default]
     Off,
     /// Classic (RFC 3168).
@@ -30,7 +30,7 @@ impl From<bool> for GroupEcn {
     }
 }
 
-/// As it is in JSON: what was there before Accurate ECN stays a flag.
+/// The setting in JSON: what was there before Accurate ECN stays a flag.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Word {

@@ -82,7 +82,7 @@ impl std::fmt::Display for Port {
 impl std::str::FromStr for Port {
     type Err = String;
 
-    /// Reads `tcp:80`.
+    /// Reads a port like `tcp:80`.
     fn from_str(text: &str) -> Result<Self, String> {
         let invalid = || format!("`{}` is not a port; use e.g. `tcp:80`", text.escape_debug());
         let (protocol, number) = text.split_once(':').ok_or_else(invalid)?;

@@ -84,7 +84,7 @@ const MANY_BBR: Case = Case {
     ..COMPETITION
 };
 
-/// As many BBR flows with the same share each as in `c-128bbr-1bdp`.
+/// BBR flows, each with the same share as in `c-128bbr-1bdp`.
 const fn bbr(name: &'static str, flows: u32, duration_s: u64, series: bool) -> Case {
     Case {
         name,

@@ -34,7 +34,7 @@ pub struct AccEcn {
 }
 
 impl Default for AccEcn {
-    /// As Linux with `tcp_ecn = 3`.
+    /// The setting of Linux with `tcp_ecn = 3`.
     fn default() -> Self {
         Self {
             ect: Ecn::Ect0,

@@ -12,19 +12,19 @@ use crate::sack_store::SackBlocks;
 use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED};
 use crate::sender::{Half, Phase, Sender};
 
-/// Linux's `CA_ACK_SLOWPATH`.
+/// Value of Linux's `CA_ACK_SLOWPATH`.
 const CA_ACK_SLOWPATH: u32 = 1;
-/// Linux's `CA_ACK_ECE`.
+/// Value of Linux's `CA_ACK_ECE`.
 const CA_ACK_ECE: u32 = 4;
 /// Linux's `FLAG_DATA_ACKED`, for `cong_control`.
 const FLAG_DATA_ACKED: i32 = 0x04;
-/// Linux's `FLAG_DATA_SACKED`.
+/// Value of Linux's `FLAG_DATA_SACKED`.
 const FLAG_DATA_SACKED: i32 = 0x20;
-/// Linux's `FLAG_ECE`.
+/// Value of Linux's `FLAG_ECE`.
 const FLAG_ECE: i32 = 0x40;
-/// Linux's `FLAG_LOST_RETRANS`.
+/// Value of Linux's `FLAG_LOST_RETRANS`.
 const FLAG_LOST_RETRANS: i32 = 0x80;
-/// Linux's `FLAG_SND_UNA_ADVANCED`.
+/// Value of Linux's `FLAG_SND_UNA_ADVANCED`.
 const FLAG_SND_UNA_ADVANCED: i32 = 0x400;
 
 /// What one ACK did, gathered while it is processed.

@@ -6,7 +6,7 @@
 /// How losses are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detection {
-    /// By time alone (RFC 8985).
+    /// Losses are found by time alone (RFC 8985).
     #[default]
     Rack,
     /// And by as many SACKed segments above as `reordering` (RFC 6675).

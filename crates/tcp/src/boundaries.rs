@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 struct Short {
     seq: u32,
-    /// By how much it and all short segments before it are short, bytes.
+    /// What it and all short segments before it lack of full ones, bytes.
     missing_bytes: u64,
 }
 

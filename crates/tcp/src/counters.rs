@@ -31,7 +31,7 @@ pub struct SenderCounters {
     pub spurious_recovery_count: u64,
     /// Reductions of the window because of echoed ECN marks.
     pub ecn_reduction_count: u64,
-    /// Retransmission timeouts.
+    /// Number of retransmission timeouts.
     pub rto_count: u64,
     /// Timeouts undone (F-RTO, timestamps or D-SACK).
     pub spurious_rto_count: u64,

@@ -11,7 +11,7 @@ pub(crate) const ATO_MIN_NS: u64 = 40_000_000;
 const MAX_QUICKACKS: u32 = 16;
 /// `TCP_MSS_DEFAULT`: the estimate of the sender's segments before any has arrived, bytes.
 const MSS_DEFAULT_BYTES: u32 = 536;
-/// `TCP_MIN_MSS`, bytes.
+/// Linux's `TCP_MIN_MSS`, bytes.
 const MSS_MIN_BYTES: u32 = 88;
 /// The options that every segment has (RFC 7323), by which Linux lets the estimate be less, bytes.
 const OPTIONS_BYTES: u32 = dumbbell_net::TIMESTAMPS_BYTES;

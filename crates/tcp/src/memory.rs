@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 /// `MAX_TCP_HEADER` and `skb_shared_info`, which lie in the same buffer as the payload, bytes (x86-64, Linux 4.15).
 const OVERHEAD_BYTES: u64 = 256 + 320;
-/// `sk_buff`, bytes.
+/// Size of an `sk_buff`, bytes.
 const DESCRIPTOR_BYTES: u64 = 256;
 
 /// True size of a packet with `mss_bytes` of payload, as `tcp_sndbuf_expand` reckons it: 2304 bytes for 1448.

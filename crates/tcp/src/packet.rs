@@ -42,7 +42,7 @@ pub enum SegmentKind {
     Syn,
     /// Answers a SYN-ACK: the third packet of the handshake.
     HandshakeAck,
-    /// Carries payload.
+    /// The packet carries payload.
     Data,
     /// Carries the last payload and the FIN.
     LastData,
@@ -151,7 +151,7 @@ impl DataHeader {
         self.info.0 as u16
     }
 
-    /// Sent before.
+    /// Whether the segment was sent before.
     #[inline]
     pub fn is_retransmission(&self) -> bool {
         self.info.0 & DataInfo::RETRANSMISSION != 0
@@ -213,7 +213,7 @@ impl std::fmt::Debug for DataHeader {
 pub enum AckKind {
     /// Answers a SYN.
     SynAck,
-    /// Acknowledges data.
+    /// An ACK of data.
     Ack,
     /// Acknowledges the sender's FIN and carries the receiver's own.
     FinAck,
@@ -384,7 +384,7 @@ pub enum Segment {
     Data(DataHeader),
     /// From a half's receiver to its sender.
     Ack(AckHeader),
-    /// Not TCP.
+    /// A datagram of another protocol.
     Datagram(DatagramHeader),
 }
 

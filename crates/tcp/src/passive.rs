@@ -57,7 +57,7 @@ impl Passive {
         }
     }
 
-    /// SYN-ACKs sent.
+    /// Number of SYN-ACKs sent.
     pub(crate) fn syn_acks(&self) -> u32 {
         self.syn_acks
     }

@@ -31,7 +31,7 @@ pub(crate) struct Rack {
     /// Something was delivered since the last search for losses.
     pub(crate) advanced: bool,
     pub(crate) dsack_seen: bool,
-    /// RACK.reo_wnd_mult.
+    /// RFC 8985's RACK.reo_wnd_mult.
     reo_wnd_steps: u8,
     pub(crate) reo_wnd_persist: u8,
     /// `delivered` when the window was last widened: once per round trip.

@@ -11,15 +11,15 @@ pub(crate) enum Insertion {
     Held,
     /// It was held already.
     Duplicate,
-    /// As many as the limit allows are held.
+    /// It was refused, because the limit of held segments was reached.
     Refused,
 }
 
-/// Which segments above `rcv_nxt` have arrived: a bit each, in a ring of words.
+/// The segments above `rcv_nxt` that have arrived: a bit each, in a ring of words.
 #[derive(Debug)]
 pub(crate) struct Reassembly {
     words: Vec<u64>,
-    /// Segments held.
+    /// Number of segments held.
     held: u32,
     /// Most of them.
     limit: u32,
@@ -48,7 +48,7 @@ impl Reassembly {
         self.held == 0
     }
 
-    /// Segments held.
+    /// Number of segments held.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.held

@@ -1,17 +1,17 @@
-//! Whose rules a receiver follows, where they are not those of Linux 6.18.
+//! Rules of receivers that are not those of Linux 6.18.
 
 use crate::receiver::Receiver;
 
 /// FreeBSD's `net.inet.tcp.delacktime`, ns.
 const FREEBSD_DELAYED_ACK_NS: u64 = 100_000_000;
-/// FreeBSD's `MAX_SACK_BLKS`.
+/// Value of FreeBSD's `MAX_SACK_BLKS`.
 const FREEBSD_SACK_BLOCKS: usize = 6;
 /// Blocks that Linux remembers; those beyond what fits in an ACK wait for their turn.
 const LINUX_SACK_BLOCKS: usize = 4;
-/// Whose rules a receiver follows.
+/// The system whose rules a receiver follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReceiverRules {
-    /// Linux's.
+    /// The rules of Linux.
     #[default]
     Linux,
     /// Linux's before 4.18: every segment above a hole is acknowledged at once, without SACK compression.

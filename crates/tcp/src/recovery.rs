@@ -16,9 +16,9 @@ use crate::sender::Sender;
 /// What loss recovery sends next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retransmit {
-    /// Nothing.
+    /// Nothing is retransmitted.
     None,
-    /// Lost segments.
+    /// Only lost segments are.
     Lost,
     /// New data first: F-RTO probes whether the timeout was spurious (RFC 5682 §3.1 step 2b).
     New,

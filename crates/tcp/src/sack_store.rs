@@ -13,7 +13,7 @@ pub const MAX_SACK_BLOCKS: usize = 3;
 /// A range of segments, `start..end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlock {
-    /// First segment.
+    /// Number of the first segment.
     pub start: u32,
     /// One past the last segment.
     pub end: u32,
@@ -99,7 +99,7 @@ impl SackSlot {
     const FULL: u32 = 1 << 25;
     const COUNT_SHIFT: u32 = 26;
 
-    /// Of an ACK without blocks.
+    /// The slot of an ACK without blocks.
     pub const NONE: Self = Self(0);
 
     /// # Panics

@@ -81,7 +81,7 @@ impl Segment {
 #[derive(Debug)]
 pub(crate) struct Segments {
     ring: Vec<Segment>,
-    /// As long as `ring`, or empty if it is not recorded.
+    /// One for each entry of `ring`; empty if it is not recorded.
     transmit_states: Vec<TransmitState>,
     mask: u32,
 }

@@ -162,7 +162,7 @@ pub struct Sender {
     pub(crate) nagle: Nagle,
     /// The application closes when it has written everything.
     pub(crate) closes: bool,
-    /// It has.
+    /// Whether the application has closed the stream.
     pub(crate) is_closing: bool,
     /// The FIN is sent with the last segment, not after it.
     pub(crate) fin_rides: bool,

@@ -19,7 +19,7 @@ impl Sender {
         self.set_written(self.written_bytes.saturating_add(bytes));
     }
 
-    /// As [`Sender::write`], at the very time of [`Sender::stop`]: the application was never without data.
+    /// Like [`Sender::write`], at the very time of [`Sender::stop`]: the application was never without data.
     pub fn write_on(&mut self, bytes: u64) {
         let wrote_when_starved = self.wrote_when_starved;
         self.write(bytes);

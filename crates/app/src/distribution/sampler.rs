@@ -23,8 +23,8 @@ impl Sampler {
         Self::stratified(distribution, random, range, 1)
     }
 
-    /// Of every `strata` draws that follow each other, one is from each of so many parts of the
-    /// distribution that are equally probable.
+    /// A sampler that divides the distribution into `strata` parts of equal probability. Of every `strata`
+    /// consecutive draws, one is from each part.
     pub(crate) fn stratified(
         distribution: &Distribution,
         random: Random,

@@ -35,7 +35,7 @@ pub(super) const DATA_MINING: &[(u64, u64)] = &[
     (1_000_000_000, 1_000_000_000),
 ];
 
-/// Of a cache of Facebook.
+/// Sizes of values in a cache of Facebook.
 pub(super) const CACHE: &[(u64, u64)] = &[
     (0, 0),
     (3, 280_000_000),

@@ -15,7 +15,7 @@ pub(super) struct Periodic {
 }
 
 impl Periodic {
-    /// So often.
+    /// A schedule with an event every `period_ns`.
     pub(super) fn every(period_ns: u64) -> Self {
         Self {
             ns: period_ns.into(),
@@ -26,7 +26,7 @@ impl Periodic {
         }
     }
 
-    /// As often as `bytes` make `rate_bps`.
+    /// A schedule in which units of `bytes` make `rate_bps`.
     pub(super) fn at_rate(bytes: u64, rate_bps: u64) -> Self {
         Self {
             ns: u128::from(bytes) * 8 * u128::from(NS_PER_S),

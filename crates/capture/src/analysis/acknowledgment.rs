@@ -11,7 +11,7 @@ pub(crate) struct Acknowledgment<'a> {
     pub(crate) now_ns: u64,
     pub(crate) ack: u32,
     pub(crate) sack: &'a SackBlocks,
-    /// TSecr.
+    /// The echoed timestamp (TSecr).
     pub(crate) echoed: Option<u32>,
     /// Neither payload nor SYN, FIN or RST, and the window is unchanged.
     pub(crate) may_be_duplicate: bool,
@@ -20,9 +20,9 @@ pub(crate) struct Acknowledgment<'a> {
 /// RTT samples that an acknowledgment gave.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Samples {
-    /// By Karn's algorithm.
+    /// RTT sample by Karn's algorithm.
     pub(crate) rtt_ns: Option<u64>,
-    /// By timestamps.
+    /// RTT sample by timestamps.
     pub(crate) rtt_ts_ns: Option<u64>,
 }
 

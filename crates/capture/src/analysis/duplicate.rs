@@ -30,7 +30,7 @@ impl RecentPackets {
     }
 }
 
-/// Never 0.
+/// A hash of the packet, never 0.
 #[inline]
 fn fingerprint(packet: &TcpPacket, ip_id: u16) -> u64 {
     // Odd multipliers that spread each field over the upper half.

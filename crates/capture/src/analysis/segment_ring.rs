@@ -10,7 +10,7 @@ const MAX_SPLIT_LEN: usize = 1 << 15;
 /// A piece of sequence space, sent together and with the same fate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
-    /// First offset.
+    /// Offset of the first byte.
     pub(crate) start: u64,
     /// When it was last sent, as the capture saw it; of an unseen one, when that was noticed.
     pub(crate) sent_ns: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Segment {
     pub(crate) tsval: u32,
     /// Number in the retransmission log of its first retransmission, if it has one.
     pub(crate) first_retransmission: u32,
-    /// Of a SACKed one: distance to the next that may not be SACKed.
+    /// For a SACKed segment, the distance to the next that may not be SACKed.
     skip: u32,
     /// The timeout whose outstanding data includes it; see `copies`.
     pub(crate) epoch: u32,

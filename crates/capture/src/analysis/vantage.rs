@@ -20,7 +20,7 @@ impl Vantage {
     /// All of them, by their place.
     pub(crate) const NAMES: [&str; 4] = ["sender", "receiver", "middle", "unknown"];
 
-    /// As the tables write it.
+    /// The name that the tables use.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }

@@ -25,9 +25,9 @@ struct Instance {
 pub struct Evicted {
     /// Number of views that are in no table.
     pub views: u64,
-    /// Their packets.
+    /// Number of their packets.
     pub pkts: u64,
-    /// Their payload.
+    /// Payload of their packets.
     pub payload_bytes: u64,
 }
 

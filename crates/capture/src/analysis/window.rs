@@ -10,7 +10,7 @@ pub(crate) enum Scaling {
     Unknown,
     /// Not both sides offered it.
     None,
-    /// By this many bits in this direction.
+    /// Scaled by this many bits in this direction.
     Shift(u8),
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Window {
     raw: Option<u16>,
     /// The last, where the scaling is known.
     pub(crate) last_bytes: Option<u64>,
-    /// Of the SYN, which is never scaled.
+    /// The window of the SYN, which is never scaled.
     syn_bytes: Option<u64>,
     /// Smallest value that is not 0, and largest; without the SYN's.
     range_bytes: Option<(u64, u64)>,

@@ -45,7 +45,7 @@ pub(super) struct Waiting {
     pub(super) is_marked_dropped: bool,
     /// Sequence number relative to the first of its direction.
     pub(super) seq: i64,
-    /// Of its direction.
+    /// The flow of its direction.
     pub(super) flow: usize,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Waiting {
 #[derive(Debug, Default)]
 pub(super) struct WaitingRoom {
     by_key: HashMap<PacketKey, VecDeque<u64>, RandomState>,
-    /// By their number, in the order in which they came.
+    /// Waiting packets by number, in the order in which they came.
     by_age: BTreeMap<u64, Waiting>,
     next_number: u64,
 }

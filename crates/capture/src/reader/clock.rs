@@ -30,7 +30,7 @@ impl Clock {
         offset_s: 0,
     };
 
-    /// By option if_tsresol: a negative power of 10, or of 2 if the highest bit is set.
+    /// Sets the resolution from option if_tsresol: a negative power of 10, or of 2 if the highest bit is set.
     pub(super) fn set_resolution(&mut self, code: u8) {
         let exponent = u32::from(code & 0x7f);
         self.unit = if code & 0x80 != 0 {

@@ -1,4 +1,4 @@
-//! Which of a user's files a compiler can read: the source, and the sources and headers in its
+//! The user's files that a compiler can read: the source, and the sources and headers in its
 //! directory and below.
 
 use std::collections::VecDeque;

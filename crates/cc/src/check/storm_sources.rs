@@ -56,7 +56,7 @@ pub struct StormSources {
     pub is_module: bool,
     /// Bytes of its `bpf_sk_storage` value.
     pub storage_bytes: usize,
-    /// Its parameters.
+    /// Parameters that the source declares.
     pub params: Vec<Param>,
     /// Fields of the socket that BPF may not write, with their offsets.
     pub protected: Vec<(&'static str, usize)>,
@@ -65,7 +65,7 @@ pub struct StormSources {
 /// A source of the congestion control.
 #[derive(Clone, Debug, Serialize)]
 pub struct StormUnit {
-    /// Its file.
+    /// File of the source.
     pub source: PathBuf,
     /// Its own flags.
     pub flags: Vec<String>,
@@ -155,7 +155,7 @@ fn sources() -> StormSources {
     }
 }
 
-/// As `compile.rs` builds a BPF source for a run.
+/// Sources built in the same way as `compile.rs` builds a BPF source for a run.
 fn of_bpf(path: &Path, source: &str, ops_table: &str) -> StormSources {
     let mut own = words(&["-I", "include", "-I", ".", "-include", "include/vmlinux.h"]);
     if source.contains(NEEDS_HELPERS) {
@@ -170,7 +170,7 @@ fn of_bpf(path: &Path, source: &str, ops_table: &str) -> StormSources {
     all
 }
 
-/// As `compile.rs` builds a kernel module for a run.
+/// Sources built in the same way as `compile.rs` builds a kernel module for a run.
 fn of_module(path: &Path, source: &str, flags: &[String]) -> StormSources {
     let mut own = words(&kernel_module::FLAGS);
     own.extend(words(&["-I", "include/linux-module", "-I"]));

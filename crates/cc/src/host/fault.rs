@@ -8,8 +8,8 @@ pub const MAX_CWND_PKTS: u32 = 1 << 30;
 /// retransmission timeout, which begins at 1 s (RFC 6298 §2.1).
 pub(crate) const MAX_CWND_ZERO_NS: u64 = 1_000_000_000;
 
-/// So many times what its path and the buffers hold, and at least [`RUNAWAY_MIN_PKTS`]: with that in
-/// flight a cwnd has run away. Nothing that a sender measures depends on more, and its packets would
+/// A cwnd has run away when it has this many times what its path and the buffers hold in flight, and at
+/// least [`RUNAWAY_MIN_PKTS`]. Nothing that a sender measures depends on more, and its packets would
 /// fill the memory until the run is killed.
 const RUNAWAY_TIMES: u64 = 100;
 
@@ -38,7 +38,7 @@ pub(crate) fn runaway_pkts(path_pkts: u64) -> u32 {
 pub struct Fault {
     /// The file or built-in.
     pub cc: String,
-    /// The callback.
+    /// Name of the callback.
     pub op: &'static str,
     /// Number of the flow.
     pub flow: u32,

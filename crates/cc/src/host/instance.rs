@@ -47,7 +47,7 @@ pub struct Instance {
     running: SharedRunning,
     /// What its flows' path and the buffers on it hold, packets; `u64::MAX`: not known.
     path_pkts: Cell<u64>,
-    /// [`Self::set_default_window`].
+    /// Whether [`Self::set_default_window`] was called.
     has_default_window: Cell<bool>,
     /// The first fault; shared with hosted flows.
     fault: Rc<OnceCell<Fault>>,

@@ -1,4 +1,4 @@
-//! Which call into a congestion control is in progress, for crash reports and the watchdog.
+//! The call that is in progress in an algorithm, for crash reports and the watchdog.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,7 +58,7 @@ pub(crate) struct Running {
 pub struct Call {
     /// The instance, in the order of loading: in a run, the group's number.
     pub instance: usize,
-    /// The callback.
+    /// Name of the callback.
     pub op: &'static str,
     /// Number of the flow.
     pub flow: u32,

@@ -35,7 +35,7 @@ pub(crate) const STATE_UNCHECKED: u32 = 2;
 /// Prefix of the exported name of a kernel module's parameter; the variable itself is not exported.
 const MODULE_PARAM_PREFIX: &str = "__dumbbell_param_";
 
-/// `struct dumbbell_decl`.
+/// The C side's `struct dumbbell_decl`.
 struct Raw(Declaration);
 
 impl Raw {

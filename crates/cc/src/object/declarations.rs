@@ -76,7 +76,7 @@ pub struct Series {
 /// Where a series' state lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StatePlace {
-    /// `icsk_ca_priv`.
+    /// The socket's `icsk_ca_priv`.
     CaPriv,
     /// The value of `bpf_sk_storage_get()`.
     Storage,

@@ -1,4 +1,4 @@
-//! Which ops tables the kernel would register.
+//! The ops tables that the kernel would register.
 
 use std::mem::{offset_of, size_of};
 

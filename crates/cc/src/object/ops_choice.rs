@@ -1,4 +1,4 @@
-//! Which ops table of a file to use, and whether the kernel would accept the file's licence.
+//! Chooses the ops table of a file, and says whether the kernel would accept the file's licence.
 
 use crate::object::elf::Elf;
 

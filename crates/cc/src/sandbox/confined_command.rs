@@ -44,7 +44,7 @@ pub struct ConfinedCommand {
     kind: CommandKind,
     files: Files,
     scratch: Option<PathBuf>,
-    /// Wall-clock time.
+    /// Limit of wall-clock time.
     pub time: Duration,
     /// CPU time of each process.
     pub cpu_s: u64,
@@ -62,7 +62,7 @@ pub struct ConfinedCommand {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Ended {
-    /// Its status.
+    /// Exit status of the command.
     pub status: ExitStatus,
     /// What it wrote.
     pub stdout: Vec<u8>,
@@ -124,7 +124,7 @@ impl ConfinedCommand {
         self
     }
 
-    /// Appends arguments.
+    /// Appends arguments to the command.
     pub fn args(&mut self, arguments: impl IntoIterator<Item: AsRef<OsStr>>) -> &mut Self {
         self.command.args(arguments);
         self

@@ -102,7 +102,7 @@ pub(crate) struct Rules {
     own_proc: bool,
 }
 
-/// `struct landlock_path_beneath_attr`.
+/// The kernel's `struct landlock_path_beneath_attr`.
 #[repr(C, packed)]
 struct PathBeneathAttribute {
     allowed_access: u64,

@@ -5,11 +5,11 @@ use std::io;
 /// Bounds on what a process can use; none where `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// Of CPU time, per process.
+    /// CPU time per process, s.
     pub(crate) cpu_s: Option<u64>,
-    /// Of address space, per process.
+    /// Address space per process, bytes.
     pub(crate) address_space_bytes: Option<u64>,
-    /// Of each file that is written, in memory too.
+    /// Size of each file that is written, in memory too, bytes.
     pub(crate) file_bytes: Option<u64>,
     pub(crate) open_files: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Which pieces of the sandbox the running kernel has.
+//! The pieces of the sandbox that the running kernel has.
 
 use crate::sandbox::files::{FIRST_WITH_SIGNALS, landlock_version};
 use crate::sandbox::system_calls::has_seccomp;
@@ -7,7 +7,7 @@ use crate::sandbox::system_calls::has_seccomp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Piece {
-    /// Landlock.
+    /// Landlock: access to files.
     Files,
     /// Landlock's right to truncate files.
     Truncation,
@@ -15,7 +15,7 @@ pub enum Piece {
     Devices,
     /// Landlock's scope of signals.
     Signals,
-    /// seccomp filters.
+    /// seccomp filters: system calls.
     SystemCalls,
 }
 

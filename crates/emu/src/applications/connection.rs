@@ -9,7 +9,7 @@ use crate::sockets::receivers::limited_window;
 /// A connection that is open, or opening.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// Whose it is.
+    /// The user that owns it.
     pub(crate) user: usize,
     /// The application's number for it.
     pub(crate) number: u32,

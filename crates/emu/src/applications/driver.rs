@@ -31,9 +31,9 @@ const LOOK_EVERY_PER_SOCKET_NS: u64 = 10_000;
 pub(crate) struct Setup {
     pub(crate) hosts: Arc<Hosts>,
     pub(crate) scenario: Arc<Scenario>,
-    /// By group, by the kernel's name.
+    /// The kernel's name of each group's algorithm.
     pub(crate) kernel_ccs: Vec<String>,
-    /// By group: receivers run the congestion control, too, because it needs ECN.
+    /// Whether a group's receivers run the algorithm too, because it needs ECN.
     pub(crate) at_receivers: Vec<bool>,
     pub(crate) live: Arc<LiveUsers>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Applications {
     pub(super) users: Vec<User>,
     /// When users are to be woken.
     pub(super) timers: BTreeSet<(u64, usize)>,
-    /// By user: what it has in `timers`.
+    /// Each user's entry in `timers`.
     pub(super) timer_of: Vec<u64>,
     pub(super) slots: Vec<Option<Connection>>,
     pub(super) free_slots: Vec<usize>,

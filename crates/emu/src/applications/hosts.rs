@@ -27,9 +27,9 @@ const AHEAD_DIVISOR: libc::c_int = 20;
 pub(crate) struct SocketMaker {
     hosts: Arc<Hosts>,
     scenario: Arc<Scenario>,
-    /// By group, by the kernel's name.
+    /// The kernel's name of each group's algorithm.
     kernel_ccs: Vec<String>,
-    /// By group: receivers run the congestion control, too, because it needs ECN.
+    /// Whether a group's receivers run the algorithm too, because it needs ECN.
     at_receivers: Vec<bool>,
     unsent_bytes: libc::c_int,
     /// The host that the thread is in.

@@ -21,9 +21,9 @@ pub(crate) struct LiveUser {
     pub(crate) group: usize,
     pub(crate) start_ns: u64,
     pub(crate) has_started: bool,
-    /// By the application's number of their connection.
+    /// Senders by the application's number of their connection.
     pub(crate) senders: BTreeMap<u32, LiveSender>,
-    /// Of the connections that are over.
+    /// Retransmissions of the connections that are over.
     pub(crate) retransmitted_pkts: u64,
     /// Payload of all.
     pub(crate) received_bytes: u64,

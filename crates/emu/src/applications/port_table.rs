@@ -1,4 +1,4 @@
-//! Which flow's application opened the connection that uses a port.
+//! The flow whose application opened the connection that uses a port.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,11 +13,11 @@ pub(crate) const NO_FLOW: u32 = u32::MAX;
 /// Ports from which connections are opened.
 pub(crate) const OPENING_PORTS: u32 = (u16::MAX - FIRST_FLOW_PORT) as u32 + 1;
 
-/// Whose connection it is that was opened from a port: written by the thread of the applications, read by the
+/// The owner of each port's connection: written by the thread of the applications, read by the
 /// relay's.
 #[derive(Debug)]
 pub(crate) struct PortTable {
-    /// By group and port from [`FIRST_FLOW_PORT`] on; no ports for groups without applications.
+    /// Flows by group and port from [`FIRST_FLOW_PORT`] on; no ports for groups without applications.
     flows: Vec<Box<[AtomicU32]>>,
 }
 

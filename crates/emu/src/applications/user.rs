@@ -26,7 +26,7 @@ pub(crate) struct User {
     pub(crate) established_ns: Option<u64>,
     /// When the last of its connections closed.
     pub(crate) last_close_ns: u64,
-    /// Of its connections, read back; before the first that of its group.
+    /// The kernel's name of the algorithm of its connections, read back; before the first one, that of its group.
     pub(crate) kernel_cc: String,
     has_requests: bool,
 }

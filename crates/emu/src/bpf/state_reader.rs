@@ -21,7 +21,7 @@ use crate::error::Error;
 /// Empty if no compiler was available to build it.
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/socket_state.bpf.o"));
 
-/// `struct socket_state`.
+/// Size of the BPF side's `struct socket_state`.
 const RECORD_BYTES: usize = 24 + 8 * CA_PRIV_WORDS;
 /// How much of an iterator's output the kernel collects at a time.
 const KERNEL_BUFFER_BYTES: usize = 32 << 10;
@@ -51,9 +51,9 @@ pub(crate) struct StateReader {
     /// One for each congestion control that has series in socket storage.
     storages: Vec<StorageReader>,
     output: Vec<u8>,
-    /// By flow.
+    /// State of each flow.
     states: Vec<Option<SocketState>>,
-    /// By flow, `storage_words` each.
+    /// Socket storage, `storage_words` for each flow.
     storage: Vec<u64>,
     storage_words: usize,
 }

@@ -8,7 +8,7 @@ use super::record::RecordHeader;
 #[derive(Debug)]
 pub(crate) struct Record {
     pub(crate) header: RecordHeader,
-    /// As far as it was kept.
+    /// The packet's bytes, as far as they were kept.
     pub(crate) packet: Vec<u8>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
-    /// Of this many streams.
+    /// Merges this many streams.
     pub(crate) fn new(streams: usize) -> Self {
         Self {
             streams: (0..streams).map(|_| VecDeque::new()).collect(),

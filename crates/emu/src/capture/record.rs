@@ -92,7 +92,7 @@ pub(crate) struct RecordHeader {
     /// On the monotonic clock.
     pub(crate) time_ns: u64,
     pub(crate) group: u16,
-    /// Which way it goes.
+    /// Direction of the packet.
     pub(crate) way: Way,
     /// Length of the packet.
     pub(crate) packet_bytes: u16,

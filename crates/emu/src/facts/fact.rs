@@ -25,7 +25,7 @@ pub struct Fact {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Status {
-    /// It is.
+    /// The requirement is met.
     Ok,
     /// There is less of it than is desirable.
     Limited,

@@ -1,4 +1,4 @@
-//! Which requirements of the kernel engine this machine meets: the facts behind `dumbbell doctor`.
+//! The requirements of the kernel engine that this machine meets: the facts behind `dumbbell doctor`.
 //!
 //! What can be tried is tried, in separate threads and namespaces; nothing is left behind.
 

@@ -10,9 +10,9 @@ use crate::hosts::tun::Tun;
 /// a link layer.
 #[derive(Debug)]
 pub(crate) enum Device {
-    /// Of a namespace of ours.
+    /// A device of a namespace of ours.
     Tun(Tun),
-    /// Of this machine, with the host behind it.
+    /// An interface of this machine, with the host behind it.
     Interface(Box<Interface>),
 }
 
@@ -35,7 +35,7 @@ impl Device {
         }
     }
 
-    /// As [`Device::write`], with the packet in parts, of which the first has all headers.
+    /// Like [`Device::write`], with the packet in parts, of which the first has all headers.
     #[inline]
     pub(crate) fn write_parts(&self, parts: [&[u8]; 3]) -> io::Result<()> {
         match self {

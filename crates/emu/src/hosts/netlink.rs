@@ -215,7 +215,7 @@ impl Netlink {
         }
     }
 
-    /// Undoes [`Netlink::stop_forwarding`].
+    /// Undoes the effect of [`Netlink::stop_forwarding`].
     pub(crate) fn allow_forwarding(&self, name: &str, family: AddressFamily) -> io::Result<()> {
         self.request(RouteNetlinkMessage::DelRule(no_forwarding(name, family)), 0)
     }

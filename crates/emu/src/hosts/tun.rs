@@ -71,7 +71,7 @@ impl Tun {
         until_uninterrupted(|| rustix::io::write(&self.descriptor, packet))
     }
 
-    /// As [`Tun::write`], with the packet in parts.
+    /// Like [`Tun::write`], with the packet in parts.
     #[inline]
     pub(crate) fn write_parts(&self, parts: [&[u8]; 3]) -> io::Result<()> {
         let slices = parts.map(IoSlice::new);

@@ -36,7 +36,7 @@ pub(crate) struct MachineCpu {
 }
 
 impl MachineCpu {
-    /// As it stands now.
+    /// Reads the CPU time used until now.
     pub(crate) fn read() -> Result<Self, Error> {
         const STATISTICS: &str = "/proc/stat";
         let ticks_per_s = rustix::param::clock_ticks_per_second();

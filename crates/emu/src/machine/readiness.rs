@@ -31,7 +31,7 @@ pub(crate) struct Waker(OwnedFd);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
     pub(crate) token: u64,
-    /// `EPOLL*` bits.
+    /// The `EPOLL*` bits that are set.
     pub(crate) events: u32,
 }
 

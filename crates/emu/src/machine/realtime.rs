@@ -3,12 +3,12 @@
 /// Priorities among real-time threads: the lowest is above every ordinary thread already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
-    /// Of the sending and receiving applications: without it other processes could starve them, and
-    /// flows would be limited by something else than their congestion control.
+    /// The sending and receiving applications: without it other processes could starve them, and
+    /// flows would be limited by something else than their algorithm.
     Application = 1,
-    /// Of the sampler, which must not delay packets.
+    /// The sampler, which must not delay packets.
     Sampler = 2,
-    /// Of the relay.
+    /// The threads of the relay.
     Relay = 3,
 }
 

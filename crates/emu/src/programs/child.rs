@@ -51,9 +51,9 @@ impl Command {
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// By itself, with this code.
+    /// It exited with this code.
     Code(i32),
-    /// By this signal.
+    /// It was ended by this signal.
     Signal(i32),
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Child {
     /// What it was started by, for messages.
     name: String,
     reports: OwnedFd,
-    /// Of the program and of its namespace's init, as we number processes; 0: not known.
+    /// Number of the program's process, or of its namespace's init, as we number processes; 0 if not known.
     process: i32,
     init: i32,
     started_ns: u64,

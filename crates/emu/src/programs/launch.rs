@@ -21,9 +21,9 @@ pub(super) const DESCRIPTORS: usize = 6;
 pub(super) struct Launch<'a> {
     /// The executable file.
     pub(super) program: &'a Path,
-    /// By its words, the first of which it is called by.
+    /// Words of the command; the first is its name.
     pub(super) command: &'a [String],
-    /// `NAME=value`.
+    /// Variables, each as `NAME=value`.
     pub(super) environment: Vec<CString>,
     pub(super) directory: &'a Path,
     /// `/etc/hosts`, and `/etc/resolv.conf`.

@@ -14,7 +14,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Of a group by its number, whose hosts have these addresses: `server` and `server0`, `client` and `client0`.
+    /// Names of the group with this number, whose hosts have these addresses: `server` and `server0`, `client` and `client0`.
     pub(crate) fn of_group(number: usize, servers: &[IpAddr], clients: &[IpAddr]) -> Self {
         let mut hosts = "127.0.0.1\tlocalhost\n::1\tlocalhost\n".to_owned();
         for (name, addresses) in [("server", servers), ("client", clients)] {

@@ -29,7 +29,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How often the scheduler's times are read.
 const DELAYS_EVERY: Duration = Duration::from_millis(100);
 
-/// Which host of a group a program is in.
+/// The host of a group that a program is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Where data arrive.
@@ -39,7 +39,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Its name.
+    /// Name of the side.
     pub fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -60,7 +60,7 @@ impl Side {
 pub(crate) enum Standard<'a> {
     /// Nothing comes in, and the last of what goes out is kept.
     Kept,
-    /// These.
+    /// The given descriptors.
     Given([BorrowedFd<'a>; 3]),
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Programs {
     /// `None`: nothing can be started.
     spawner: Option<Spawner>,
     hosts: Arc<Hosts>,
-    /// By group.
+    /// Names of each group's hosts.
     names: Vec<Names>,
     /// Clients that are not started yet, by when they are due in the run, ns.
     due: Vec<(u64, usize, Command)>,
@@ -92,7 +92,7 @@ struct Started {
 }
 
 impl Programs {
-    /// None yet.
+    /// Makes a list without programs.
     pub(crate) fn new(spawner: Option<Spawner>, hosts: &Arc<Hosts>) -> Self {
         let groups = hosts.senders.iter().zip(&hosts.receivers).enumerate();
         let names = groups.map(|(number, (server, client))| {

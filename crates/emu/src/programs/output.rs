@@ -12,7 +12,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::error::Error;
 
-/// So much of it is kept.
+/// How much of the output is kept, bytes.
 const KEPT_BYTES: usize = 65_536;
 
 /// Longest wait for the thread that reads it.

@@ -9,7 +9,7 @@ const MOST_THREADS: usize = 512;
 /// The times of all threads of a program and what it started, read now and then: of a thread that has ended, the last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunDelay {
-    /// By thread, ns.
+    /// Delay of each thread, ns.
     delays_ns: BTreeMap<i32, u64>,
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Measurement {
     pub(crate) links: Vec<MeasuredLink>,
     pub(crate) queue: QueueSamples,
     pub(crate) flows: Vec<FlowOnPath>,
-    /// Of programs, by their numbers from the first on.
+    /// Connections of programs, by number from the first one.
     pub(crate) connections: Vec<Counted>,
     pub(crate) lateness: Lateness,
 }

@@ -1,4 +1,4 @@
-//! Which flow a packet belongs to.
+//! Finds the flow that a packet belongs to.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::packet::super_packet::SuperPacket;
 pub(crate) struct Owner {
     /// What tells it from packets of other connections; the flow where that is one connection.
     pub(crate) connection: u32,
-    /// Of the scenario.
+    /// Number of the scenario's flow.
     pub(crate) flow: u32,
 }
 

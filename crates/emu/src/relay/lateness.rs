@@ -38,7 +38,7 @@ impl Lateness {
             .expect("both have the same bounds");
     }
 
-    /// Packets written.
+    /// Number of packets written.
     pub(crate) fn written_pkts(&self) -> u64 {
         self.histogram_ns.len()
     }

@@ -21,7 +21,7 @@ pub(crate) struct LinkNow {
     pub(crate) taken_bytes: u64,
     pub(crate) dropped_pkts: u64,
     pub(crate) marked_pkts: u64,
-    /// What waits.
+    /// Packets that wait.
     pub(crate) backlog_pkts: u64,
     pub(crate) backlog_bytes: u64,
 }
@@ -35,7 +35,7 @@ pub(crate) struct LivePath {
 }
 
 impl LivePath {
-    /// Of so many links and flows.
+    /// Makes a table of this many links and flows.
     pub(crate) fn new(links: usize, flows: usize) -> Self {
         Self {
             links: (0..links).map(|_| Mutex::default()).collect(),

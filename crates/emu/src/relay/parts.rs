@@ -1,4 +1,4 @@
-//! Which thread of the relay runs which part of the network.
+//! Divides the network into parts, one for each thread of the relay.
 
 use dumbbell_net::Network;
 use dumbbell_scenario::{Scenario, Way, route};
@@ -9,7 +9,7 @@ use crate::packet::frame::{Frame, GroupRoute};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) routes: Vec<GroupRoute>,
-    /// By their number in the network.
+    /// Links by their number in the network.
     pub(crate) links: Vec<usize>,
 }
 

@@ -46,7 +46,7 @@ pub struct Rebound {
     pub after: SocketAddr,
 }
 
-/// The bindings.
+/// The bindings of a NAT, which it forgets at times.
 #[derive(Debug)]
 pub(crate) struct Rebinding {
     when: Rebind,

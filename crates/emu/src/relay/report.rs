@@ -18,13 +18,13 @@ pub(crate) struct RelayReport {
     pub(crate) links: Vec<MeasuredLink>,
     /// A row per link and sampling interval.
     pub(crate) queue: QueueSamples,
-    /// By flow.
+    /// Counts of each flow.
     pub(crate) flows: Vec<FlowOnPath>,
-    /// Of programs: their connections, in the order in which they came.
+    /// Connections of programs, in the order in which they came.
     pub(crate) connections: Vec<Connection>,
     /// What was changed of the path, and when, ns from the start of the run.
     pub(crate) changes: Vec<(u64, Change)>,
-    /// Of all parts.
+    /// Lateness over all parts.
     pub(crate) lateness: Lateness,
     /// CPU time of the busiest thread, which includes what the hosts' TCP does in its writes.
     pub(crate) busiest_cpu_ns: u64,
@@ -39,7 +39,7 @@ pub(crate) struct RelayReport {
 }
 
 impl RelayReport {
-    /// Of all threads; of programs' connections that have the numbers of `numbering`, in a run that started at
+    /// Adds up all threads. Connections of programs have the numbers of `numbering`; the run started at
     /// `epoch_ns`.
     pub(super) fn new(
         threads: impl Iterator<Item = Done>,

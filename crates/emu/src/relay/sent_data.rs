@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 /// A data packet that entered the path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentData {
-    /// The connection.
+    /// Number of the connection.
     pub(crate) flow: u32,
     pub(crate) sequence: u32,
     pub(crate) end_sequence: u32,

@@ -28,7 +28,7 @@ pub(crate) struct FlowReport {
     pub(crate) received_bytes: u64,
     pub(crate) cwnd_mean_pkts: f64,
     pub(crate) cwnd_max_pkts: u64,
-    /// Without "unlimited".
+    /// Largest ssthresh apart from "unlimited".
     pub(crate) ssthresh_max_pkts: u64,
     pub(crate) inflight_mean_pkts: f64,
     pub(crate) outstanding_mean_pkts: f64,
@@ -124,7 +124,7 @@ impl FlowReport {
         }
     }
 
-    /// Of programs, whose sockets are not ours: what crossed the path, from `start_ns` on until they had ended, if they
+    /// Report of programs, whose sockets are not ours: what crossed the path, from `start_ns` until they ended, if they
     /// did.
     pub(crate) fn of_program(
         (flow, group): (u32, usize),
@@ -167,7 +167,7 @@ impl FlowReport {
         self.sent_pkts + requests.map_or(0, |requests| requests.sent_pkts)
     }
 
-    /// Of a flow with an application: sums over its connections.
+    /// Report of a flow with an application: sums over its connections.
     pub(crate) fn of_user(user: UserReport, means: &Means) -> Self {
         let books = user.books;
         Self {

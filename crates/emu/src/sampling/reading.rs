@@ -22,7 +22,7 @@ enum Member {
     Connection(usize),
     /// In the users.
     User(usize),
-    /// Of programs, whose sockets are not ours: its number and group, and when it starts.
+    /// Programs, whose sockets are not ours: number and group, and the time of the start.
     Program {
         flow: u32,
         group: usize,
@@ -34,12 +34,12 @@ enum Member {
 pub(crate) struct FlowReader {
     connections: Arc<Vec<Connection>>,
     users: Arc<LiveUsers>,
-    /// By flow.
+    /// What each flow is.
     members: Vec<Member>,
-    /// By flow: payload that arrived; of programs.
+    /// Payload that arrived of each flow of programs.
     received_bytes: Arc<Vec<AtomicU64>>,
     epoch_ns: u64,
-    /// By user: what its latest connection reported last.
+    /// What each user's latest connection reported last.
     latest: Vec<TcpInfo>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Reading {
     pub(crate) group: usize,
     pub(crate) start_ns: u64,
     pub(crate) is_sndbuf_limited: bool,
-    /// Of a user's connections sums, and of the latest what cannot be summed.
+    /// Sums over a user's connections; what cannot be summed is the latest connection's.
     pub(crate) info: TcpInfo,
     /// Largest cwnd of one socket.
     pub(crate) cwnd_max_pkts: u32,
@@ -61,7 +61,7 @@ pub(crate) struct Reading {
 
 #[derive(Debug)]
 enum Sender {
-    /// By number.
+    /// A connection by number.
     Connection(usize),
     /// With what its receivers got.
     User(Option<Arc<OwnedFd>>, u64),
@@ -77,7 +77,7 @@ impl Reading {
 }
 
 impl FlowReader {
-    /// Of all flows of `scenario`.
+    /// Reads all flows of `scenario`.
     pub(crate) fn new(
         scenario: &Scenario,
         connections: &Arc<Vec<Connection>>,

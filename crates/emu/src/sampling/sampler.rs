@@ -51,11 +51,11 @@ pub(crate) trait StateSource: Send {
 pub(crate) struct Sampled {
     /// Empty when the scenario requests no time series.
     pub(crate) flows: FlowSamples,
-    /// By group: the state of the kernel's own bbr, where that runs.
+    /// For each group, the state of the kernel's own bbr, where that runs.
     pub(crate) bbr: Vec<Option<BbrInfo>>,
-    /// By flow.
+    /// Means of each flow.
     pub(crate) means: Vec<Means>,
-    /// By connection of a flow without an application, as they were at the end of the run.
+    /// For each connection of flows without an application, its state at the end of the run.
     pub(crate) ends: Vec<FlowEnd>,
     /// From the sampling instant to the first flow's sample, ns.
     pub(crate) jitter_ns: Histogram<u32>,
@@ -74,7 +74,7 @@ pub(crate) struct Means {
     outstanding_pkt_ns: u128,
     sndbuf_limited_ns: u64,
     pub(crate) cwnd_max_pkts: u32,
-    /// Without "unlimited".
+    /// Largest ssthresh apart from "unlimited".
     pub(crate) ssthresh_max_pkts: u32,
     /// Payload received when the time series was last sampled.
     received_bytes: u64,

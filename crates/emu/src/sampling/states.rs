@@ -18,16 +18,16 @@ pub(crate) struct States {
     ccs: Arc<Vec<KernelCc>>,
     /// Group of each flow.
     group_of: Vec<usize>,
-    /// By group.
+    /// Whether each group has an application.
     has_application: Vec<bool>,
 }
 
 /// The values read.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
-    /// By group; for those with a congestion control that we loaded.
+    /// Samples of each group whose algorithm we loaded.
     pub(crate) samples: Vec<Option<StateSamples>>,
-    /// By flow: packets declared lost so far.
+    /// Packets of each flow declared lost so far.
     pub(crate) lost_pkts: Vec<Option<u32>>,
 }
 

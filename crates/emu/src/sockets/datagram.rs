@@ -57,7 +57,7 @@ pub(crate) fn receiver(address: (Ipv4Addr, u16), bytes: usize) -> io::Result<Own
 pub(crate) struct Received {
     /// Port of its sender.
     pub(crate) port: u16,
-    /// Payload.
+    /// Size of the payload.
     pub(crate) bytes: usize,
     /// When the kernel received it, CLOCK_REALTIME, ns.
     pub(crate) stamp_ns: u64,

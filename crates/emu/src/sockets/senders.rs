@@ -30,7 +30,7 @@ const CUT_OFF: &str = "was cut off before its end; run it again without other ch
 pub(crate) struct Senders {
     readiness: Readiness,
     connections: Arc<Vec<Connection>>,
-    /// Of the receivers, by group.
+    /// Address of each group's receivers.
     addresses: Vec<Ipv4Addr>,
     phases: Vec<Phase>,
     epoch_ns: u64,

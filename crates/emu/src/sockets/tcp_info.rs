@@ -15,9 +15,9 @@ const TCP_CLOSE: u8 = 7;
 /// One answer of `getsockopt(TCP_INFO)`. `None`: this kernel is too old to report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TcpInfo {
-    /// `enum tcp_state`.
+    /// State, of Linux's `enum tcp_state`.
     pub(crate) state: u8,
-    /// `enum tcp_ca_state`.
+    /// State, of Linux's `enum tcp_ca_state`.
     pub(crate) ca_state: u8,
     /// Timeouts in a row without progress.
     pub(crate) retransmits: u8,
@@ -32,10 +32,10 @@ pub(crate) struct TcpInfo {
     pub(crate) retrans_pkts: u32,
     /// The size to which the receiver lets its window grow.
     pub(crate) rcv_ssthresh_bytes: u32,
-    /// Smoothed.
+    /// Smoothed RTT, µs.
     pub(crate) rtt_us: u32,
     pub(crate) rttvar_us: u32,
-    /// [`dumbbell_cc::TCP_INFINITE_SSTHRESH`]: none.
+    /// Slow-start threshold; [`dumbbell_cc::TCP_INFINITE_SSTHRESH`] if there is none.
     pub(crate) snd_ssthresh_pkts: u32,
     pub(crate) snd_cwnd_pkts: u32,
     /// Retransmissions since the start, SYNs included.

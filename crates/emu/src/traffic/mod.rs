@@ -36,15 +36,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(crate) struct Traffic {
     scenario: Arc<Scenario>,
     hosts: Arc<Hosts>,
-    /// Of the flows without an application, in flow order.
+    /// Connections of the flows without an application, in flow order.
     connections: Arc<Vec<Connection>>,
     /// Those with one.
     users: Arc<LiveUsers>,
-    /// By group, by the kernel's name.
+    /// The kernel's name of each group's algorithm.
     kernel_ccs: Vec<String>,
-    /// By group: receivers run the congestion control, too.
+    /// Whether a group's receivers run the algorithm too.
     at_receivers: Vec<bool>,
-    /// By group without applications.
+    /// Listener of each group without applications.
     listeners: Vec<Option<OwnedFd>>,
     receivers: Vec<Ipv4Addr>,
 }
@@ -96,7 +96,7 @@ struct Shared {
 pub(crate) struct TrafficReport {
     /// Empty when the scenario requests no time series.
     pub(crate) samples: FlowSamples,
-    /// By group: the state of the kernel's own bbr, where that runs.
+    /// For each group, the state of the kernel's own bbr, where that runs.
     pub(crate) bbr_states: Vec<Option<StateSamples>>,
     /// In flow order.
     pub(crate) flows: Vec<FlowReport>,

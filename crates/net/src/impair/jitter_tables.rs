@@ -12,7 +12,7 @@ pub(super) const SCALE: i64 = 8192;
 /// What a table is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Standard normal.
+    /// The standard normal distribution.
     Normal,
     /// (4/3)·(x^(−1/3) − 1.5) of a uniform x.
     Pareto,

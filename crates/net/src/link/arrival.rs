@@ -5,7 +5,7 @@ use super::{Link, pass};
 use crate::{DropReason, Effects, Header, Observer, Packet};
 
 impl<H: Header> Link<H> {
-    /// As [`Link::arrive`], where something may happen to a packet before it joins the queue.
+    /// Like [`Link::arrive`], where something may happen to a packet before it joins the queue.
     #[inline(never)]
     pub(super) fn arrive_otherwise<O: Observer<H>>(
         &mut self,

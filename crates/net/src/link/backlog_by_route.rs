@@ -9,7 +9,7 @@ use crate::Packet;
 pub(super) struct BacklogByRoute {
     /// The route of each hop, as packets number hops.
     route_of_hop: Arc<[u32]>,
-    /// By route.
+    /// Waiting bytes of each route.
     bytes: Vec<u64>,
 }
 

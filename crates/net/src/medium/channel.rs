@@ -168,7 +168,7 @@ impl Channel {
         self.free_ns.max(contender.since_ns) + contender.aifs_ns + contender.backoff_ns
     }
 
-    /// Which of the other stations sends next, and when, ns.
+    /// The other station that sends next, and when, ns.
     fn next_other(&self) -> Option<(u64, usize)> {
         let others = self.others.iter().enumerate();
         let turns = others.map(|(other, each)| (self.turn_ns(each), other));

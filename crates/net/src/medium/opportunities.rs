@@ -5,11 +5,11 @@ use super::{Account, Port};
 /// Some bytes may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Opportunity {
-    /// When, ns.
+    /// Time of the opportunity, ns.
     pub(super) at_ns: u64,
     /// How many bytes.
     pub(super) bytes: u64,
-    /// Of how many packets the last byte may be among them.
+    /// Number of packets whose last byte may be among them.
     pub(super) pkts: u64,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Opportunities<S> {
 }
 
 impl<S: OpportunitySource> Opportunities<S> {
-    /// Of `source`; `uncounted_bytes` of each packet count for nothing.
+    /// Makes opportunities from `source`; `uncounted_bytes` of each packet count for nothing.
     pub(super) fn new(source: S, uncounted_bytes: u32) -> Self {
         Self {
             source,

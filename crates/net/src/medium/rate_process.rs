@@ -38,7 +38,7 @@ pub(super) struct RateProcess<S> {
 }
 
 impl<S: RateSource> RateProcess<S> {
-    /// Of `source`, whose first rate begins at `start_ns`; before that the first rate holds too.
+    /// Takes rates from `source`, whose first begins at `start_ns`; before that the first rate holds too.
     pub(super) fn new(mut source: S, start_ns: u64) -> Self {
         let present = source.next();
         Self {

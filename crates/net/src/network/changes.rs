@@ -8,32 +8,32 @@ use crate::{Header, Observer};
 pub enum NetworkChange {
     /// The rate of a link that is a wire, bit/s (not zero). The packet on the wire keeps its time.
     Rate {
-        /// The link.
+        /// Number of the link.
         link: usize,
         /// Its rate from then on.
         link_rate_bps: u64,
     },
     /// The propagation delay of a link. What has left it keeps the time it was given, and nothing overtakes.
     LinkDelay {
-        /// The link.
+        /// Number of the link.
         link: usize,
         /// Its delay from then on, ns.
         delay_ns: u64,
     },
     /// The delay of a delay line, in the same way.
     LineDelay {
-        /// The line.
+        /// Number of the delay line.
         line: usize,
         /// Its delay from then on, ns.
         delay_ns: u64,
     },
     /// Random loss before a link's queue.
     Loss {
-        /// The link.
+        /// Number of the link.
         link: usize,
         /// How many of 10⁹ packets are lost on average from then on.
         loss_ppb: u32,
-        /// Of its random numbers, where the link lost nothing at random before.
+        /// Seed of its random numbers, if the link lost nothing at random before.
         seed: u64,
     },
 }

@@ -6,7 +6,7 @@ use crate::medium::Channel;
 #[derive(Debug)]
 pub(super) struct Channels {
     channels: Vec<Shared>,
-    /// By link: its channel.
+    /// The channel of each link.
     of_links: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Which parts of a network have nothing to do with one another.
+//! Finds the parts of a network that have nothing to do with one another.
 
 use super::{Network, Next, Source};
 

@@ -6,13 +6,13 @@ use super::{Network, Next, Source};
 /// late the network is asked.
 #[derive(Clone, Debug)]
 pub struct Outlook {
-    /// By source of events: from its event to a delivery it takes at least this long, ns; `u64::MAX`: no route
+    /// For each source of events, the least time from its event to a delivery, ns; `u64::MAX` if no route
     /// has it.
     rest_ns: Vec<u64>,
 }
 
 impl Outlook {
-    /// Of `network`, whatever packets are in it later.
+    /// The outlook of `network`, for any packets that are in it later.
     pub fn new<H>(network: &Network<H>) -> Self {
         let mut rest_ns = vec![u64::MAX; network.sources.len()];
         // Each route from its end: what follows an element is known when it comes.

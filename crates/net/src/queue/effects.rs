@@ -42,7 +42,7 @@ pub struct Effects<H> {
 }
 
 impl<H> Effects<H> {
-    /// Nothing yet.
+    /// Effects of which nothing has happened yet.
     pub fn new() -> Self {
         Self {
             effects: Vec::new(),

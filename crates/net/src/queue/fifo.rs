@@ -10,7 +10,7 @@ use crate::{Header, Packet};
 pub enum Limit {
     /// `bfifo`: wire bytes.
     Bytes(u64),
-    /// `pfifo`: packets.
+    /// A number of packets (`pfifo`).
     Packets(u64),
 }
 

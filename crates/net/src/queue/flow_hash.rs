@@ -1,4 +1,4 @@
-//! Which of a discipline's queues a flow is in.
+//! Decides which of a discipline's queues a flow is in.
 
 use crate::random::finalize;
 
@@ -27,7 +27,7 @@ impl FlowHash {
 mod tests {
     use super::*;
 
-    /// Of 1000 salts, for how many flow 0 shares its bucket with at most `others` of 99 other flows.
+    /// Counts the salts, of 1000, with which flow 0 shares its bucket with at most `others` of 99 other flows.
     fn salts_with_at_most(others: usize, salts: u64) -> f64 {
         let good = (0..salts).filter(|&salt| {
             let hash = FlowHash::new(salt.wrapping_mul(0xd134_2543_de82_ef95), 1024);

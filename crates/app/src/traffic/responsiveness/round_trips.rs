@@ -27,7 +27,7 @@ impl RoundTrips {
     }
 }
 
-/// So many round trips of that time fit in a minute.
+/// How many round trips of `time_us` fit in a minute.
 pub(super) fn per_minute(time_us: u64) -> u64 {
     US_PER_MIN / time_us.max(1)
 }

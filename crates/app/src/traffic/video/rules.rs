@@ -8,7 +8,7 @@ pub(super) struct Outlook<'a> {
     pub(super) config: &'a Config,
     /// What the buffer holds, ns.
     pub(super) buffer_ns: u64,
-    /// Of the last chunks; there is one at least, bit/s.
+    /// Throughputs of the last chunks, at least one, bit/s.
     pub(super) throughputs_bps: &'a [u64],
     /// How far the last predictions were off, in parts per million of what came.
     pub(super) errors_ppm: &'a [u64],

@@ -73,7 +73,7 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// Of a queue that was never used.
+    /// The state of a queue that was never used.
     pub(super) fn new() -> Self {
         Self {
             count: 0,
@@ -185,7 +185,7 @@ impl Cobalt {
         self.drop_next += self.gap_ns(settings);
     }
 
-    /// interval/√count.
+    /// Time between drops: interval/√count.
     fn gap_ns(&self, settings: &Settings) -> i64 {
         let scaled = u128::from(settings.interval_ns as u64) * u128::from(self.rec_inv_sqrt);
         (scaled >> 32) as i64

@@ -193,7 +193,7 @@ impl<H> Tin<H> {
         Some(packet)
     }
 
-    /// So many bytes no longer wait.
+    /// Takes `wire_bytes` that no longer wait from the counts of a queue.
     #[inline]
     pub(super) fn forget(&mut self, queue: usize, wire_bytes: u32) {
         self.backlogs[queue] -= wire_bytes;
