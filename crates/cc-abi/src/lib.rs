@@ -1,8 +1,8 @@
-//! The binary interface between a congestion control and dumbbell: Linux's socket ([`Sock`]) and
+//! The binary interface between a congestion control algorithm and dumbbell: Linux's socket ([`Sock`]) and
 //! `tcp_congestion_ops` ([`Ops`]) with the layout of `cc/include/vmlinux.h`, and the declarations of
-//! `cc/include/dumbbell.h`. `crates/cc` calls congestion controls in C through it.
+//! `cc/include/dumbbell.h`. `crates/cc` calls congestion control algorithms in C through it.
 //!
-//! A congestion control in Rust is a `cdylib` crate with one [`congestion_control!`] and any number of
+//! A congestion control algorithm in Rust is a `cdylib` crate with one [`congestion_control!`] and any number of
 //! [`param!`] and [`series!`]; see `examples/rust-cc`. dumbbell loads it by its path:
 //! `dumbbell run ./target/release/libmine.so cubic`. It runs in the simulator only.
 //!
@@ -27,7 +27,7 @@ pub use sock::{
 };
 pub use state::State;
 
-/// Declares the congestion control of this object: its name, of 1 to 15 letters, digits, `_` or
+/// Declares the congestion control algorithm of this object: its name, of 1 to 15 letters, digits, `_` or
 /// `.`, and its callbacks, which are [`Ops`]' fields.
 ///
 /// ```ignore

@@ -1,4 +1,4 @@
-//! The kernel functions that most congestion controls call (`net/ipv4/tcp_cong.c` by behaviour).
+//! The kernel functions that most congestion control algorithms call (`net/ipv4/tcp_cong.c` by behaviour).
 
 use crate::Sock;
 

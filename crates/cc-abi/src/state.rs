@@ -1,4 +1,4 @@
-//! A congestion control's private state in the socket.
+//! A congestion control algorithm's private state in the socket.
 
 use core::mem::{align_of, size_of};
 

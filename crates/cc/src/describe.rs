@@ -1,4 +1,4 @@
-//! What a congestion control declares about itself.
+//! What a congestion control algorithm declares about itself.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::host::instance::Instance;
 use crate::object::declarations::{Param, Series};
 use crate::request::Request;
 
-/// How a congestion control was given.
+/// How a congestion control algorithm was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -30,7 +30,7 @@ pub enum Kind {
     Kernel,
 }
 
-/// What a congestion control that ran declares about itself, for the result to record.
+/// What a congestion control algorithm that ran declares about itself, for the result to record.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Declared {
@@ -47,7 +47,7 @@ pub struct Declared {
     pub notes: Vec<String>,
 }
 
-/// A congestion control: its name, parameters, series and callbacks.
+/// A congestion control algorithm: its name, parameters, series and callbacks.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Description {

@@ -1,17 +1,17 @@
-//! Builds dumbbell's congestion controls, `cc/*.bpf.c`, and runs them in this process.
+//! Builds dumbbell's congestion control algorithms, `cc/*.bpf.c`, and runs them in this process.
 //!
-//! A congestion control is one C file that fills Linux's `struct tcp_congestion_ops`.
+//! A congestion control algorithm is one C file that fills Linux's `struct tcp_congestion_ops`.
 //! `build.rs` compiles the built-in ones to shared objects that this crate embeds
 //! ([`builtin_names`]); a user's own file is compiled when it is loaded, against the
 //! same headers, which are embedded too. The same files compiled for BPF are embedded
 //! as well, for the kernel ([`BpfObject`]).
 //!
 //! - [`Instance::load`] maps a private copy of the object and sets its parameters, so
-//!   that two instances of one congestion control share nothing, not even globals.
+//!   that two instances of one congestion control algorithm share nothing, not even globals.
 //! - [`Instance::new_flow`] makes a [`Flow`]: a [`Sock`] (`struct tcp_sock`) running it.
 //!   The simulated TCP keeps its state in the `Sock` and calls the `Flow`'s methods
 //!   where Linux calls the ops.
-//! - [`describe`] returns what a congestion control declares with `cc/include/dumbbell.h`:
+//! - [`describe`] returns what a congestion control algorithm declares with `cc/include/dumbbell.h`:
 //!   its parameters ([`Param`]) and time series ([`Series`]).
 //!
 //! The C is trusted as a kernel trusts a module: a file that writes through a wild pointer or
@@ -25,10 +25,10 @@
 //! |---|---|
 //! | `sandbox` | what foreign code, and a compiler that reads it, can do to the machine |
 //! | `object` | what can be read from an object before it is mapped or loaded: ELF, ops tables, declarations |
-//! | `request` | a congestion control and its parameters, as requested |
+//! | `request` | a congestion control algorithm and its parameters, as requested |
 //! | `build` | from source to object: compilers, headers, build cache, built-ins |
 //! | `host` | loading an object, calling it, and what it does wrong |
-//! | `describe` | a congestion control's parameters and series |
+//! | `describe` | a congestion control algorithm's parameters and series |
 //! | `check` | the sources of `dumbbell cc check` |
 
 mod build;

@@ -1,11 +1,11 @@
-//! A request for a congestion control with parameters.
+//! A request for a congestion control algorithm with parameters.
 
 use std::collections::BTreeMap;
 
 use crate::error::{Error, nearest};
 use crate::object::declarations::Param;
 
-/// A congestion control and its parameters.
+/// A congestion control algorithm and its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// Name of a built-in, or the path of a C file: it contains `/` or ends in `.c`.

@@ -1,4 +1,4 @@
-//! A congestion control that is not written in C, behind the same ops table.
+//! A congestion control algorithm that is not written in C, behind the same ops table.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -118,7 +118,7 @@ impl Emulation {
     }
 
     /// Starts a network: its hosts, the relay between them, and the flows of the groups without programs. Programs are
-    /// started by [`Emulation::spawn`] alone, whatever the scenario names. What is measured ends with the scenario's time
+    /// started by [`Emulation::spawn`] alone, also those that the scenario names. What is measured ends with the scenario's time
     /// or at [`Emulation::stop`].
     ///
     /// # Errors

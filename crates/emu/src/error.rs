@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A congestion control could not be found or loaded.
+    /// A congestion control algorithm could not be found or loaded.
     #[error(transparent)]
     CongestionControl(#[from] dumbbell_cc::Error),
     /// The run's packets could not be written.

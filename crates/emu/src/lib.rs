@@ -14,7 +14,7 @@
 //! | `hosts` | network namespaces with a TUN device each, and interfaces of this machine |
 //! | `programs` | programs of the user in them |
 //! | `sockets` | the flows' sockets, and the threads that send and receive |
-//! | `bpf` | congestion controls in the running kernel, and their state |
+//! | `bpf` | congestion control algorithms in the running kernel, and their state |
 //! | `applications` | flows that open connections as they go along, and the thread that runs them |
 //! | `sampling` | samples of the sockets and of that state |
 //! | `interface_capture` | what passes interfaces of this machine, written to files |
@@ -68,7 +68,7 @@ pub use programs::{Command, Exit, Process, Side};
 pub use run::{check, run};
 pub use snapshot::{FlowSnapshot, LinkSnapshot, Snapshot};
 
-/// Loads a congestion control into the running kernel, so that its verifier checks it, and unloads
+/// Loads a congestion control algorithm into the running kernel, so that its verifier checks it, and unloads
 /// it.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::{Departure, DropReason, Link, Packet};
 
-/// Is told what happens at the links. It cannot change anything, and `()`, which looks at nothing,
+/// Informed of what happens at the links. It cannot change anything, and `()`, which looks at nothing,
 /// costs nothing. A link is named by its number in the network.
 ///
 /// The calls for an arrival are `changes`, `arrives`, then `dropped` and `marked` as it comes and
@@ -41,7 +41,7 @@ pub trait Observer<H> {
     #[inline]
     fn departs(&mut self, _now_ns: u64, _link: usize, _departure: &Departure<H>) {}
 
-    /// An impairment made a copy of a packet, about which nothing else has been told: before the queue, where the
+    /// An impairment made a copy of a packet, about which nothing else has been reported: before the queue, where the
     /// copy arrives by itself after what became of the packet, or behind the link.
     #[inline]
     fn duplicated(&mut self, _now_ns: u64, _link: usize, _copy: &Packet<H>) {}

@@ -56,7 +56,7 @@ impl Tournament {
         *self = larger;
     }
 
-    /// From when on a deadline of one of so many competitors is never, ns.
+    /// Time from which on a deadline means never, with this many competitors, ns.
     pub fn never_ns(competitors: usize) -> u64 {
         u64::MAX >> Self::number_bits(competitors)
     }

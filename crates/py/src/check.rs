@@ -44,14 +44,14 @@ pub(crate) fn write_storm(
     to_json(&sources.map_err(cc_error)?)
 }
 
-/// Compile a congestion control for the running kernel, without loading it.
+/// Compile a congestion control algorithm for the running kernel, without loading it.
 #[pyfunction]
 pub(crate) fn compile_for_kernel(py: Python<'_>, name_or_path: &str) -> PyResult<()> {
     py.detach(|| dumbbell_cc::compile_for_kernel(name_or_path))
         .map_err(cc_error)
 }
 
-/// Load a congestion control into the running kernel, so that its verifier checks it, and unload
+/// Load a congestion control algorithm into the running kernel, so that its verifier checks it, and unload
 /// it.
 #[pyfunction]
 pub(crate) fn verify(py: Python<'_>, name_or_path: &str) -> PyResult<()> {

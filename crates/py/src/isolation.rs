@@ -1,4 +1,4 @@
-//! What a process that runs foreign congestion controls needs from the engine.
+//! What a process that runs foreign congestion control algorithms needs from the engine.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub(crate) fn report_crashes(descriptor: i32) -> PyResult<()> {
     Ok(dumbbell_cc::report_crashes(descriptor)?)
 }
 
-/// The call into a congestion control that is in progress, or the latest: group, op, flow, whether
+/// The call into a congestion control algorithm that is in progress, or the latest: group, op, flow, whether
 /// it is in progress, simulated ns. None unless `report_crashes` watches this process.
 #[pyfunction]
 pub(crate) fn running_call() -> Option<(usize, &'static str, u32, bool, u64)> {
@@ -29,7 +29,7 @@ pub(crate) fn running_call() -> Option<(usize, &'static str, u32, bool, u64)> {
     })
 }
 
-/// Compile a congestion control's source for the simulator, without running it; this process, and
+/// Compile a congestion control algorithm's source for the simulator, without running it; this process, and
 /// those forked from it, need not do so again.
 #[pyfunction]
 pub(crate) fn precompile(py: Python<'_>, name_or_path: &str) -> PyResult<()> {
@@ -37,7 +37,7 @@ pub(crate) fn precompile(py: Python<'_>, name_or_path: &str) -> PyResult<()> {
         .map_err(cc_error)
 }
 
-/// Confine this process, which must have one thread, to running congestion controls. Returns the
+/// Confine this process, which must have one thread, to running congestion control algorithms. Returns the
 /// names of what the kernel lacks for that.
 #[pyfunction]
 #[pyo3(signature = (read, write, *, trap, parent=None))]

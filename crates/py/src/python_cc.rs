@@ -1,4 +1,4 @@
-//! Congestion controls written in Python: `dumbbell.CongestionControl`, hosted instead of C.
+//! Congestion control algorithms written in Python: `dumbbell.CongestionControl`, hosted instead of C.
 //!
 //! `dumbbell.congestion_control.python.load` finds the class and describes it; here its hooks are
 //! called, with a socket that is a copy of the sender's. What a hook may write is copied back.
@@ -17,7 +17,7 @@ use crate::python_socket::PySocket;
 /// Where Python finds and describes a class.
 const LOADER: &str = "dumbbell.congestion_control.python";
 
-/// Loads congestion controls in Python, and others as C.
+/// Loads congestion control algorithms in Python, and others as C.
 pub(crate) fn load(request: &Request, seed: u64) -> Result<Rc<Instance>, Error> {
     if !is_python(&request.name) {
         return Instance::load(request, seed);
@@ -118,7 +118,7 @@ fn describe(py: Python<'_>, request: &Request, seed: u64) -> PyResult<Hosted> {
     })
 }
 
-/// The exception and its place, as the end of a sentence about the congestion control.
+/// The exception and its place, as the end of a sentence about the congestion control algorithm.
 fn describe_error(py: Python<'_>, error: &PyErr) -> String {
     let described = py
         .import(LOADER)

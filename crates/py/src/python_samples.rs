@@ -1,4 +1,4 @@
-//! What Linux measures for a congestion control, as seen by one in Python.
+//! What Linux measures for a congestion control algorithm, as seen by one in Python.
 
 use dumbbell_cc::RateSample;
 use pyo3::prelude::*;

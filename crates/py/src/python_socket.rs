@@ -1,10 +1,10 @@
-//! The socket as seen by a congestion control in Python: the kernel's fields under the kernel's
+//! The socket as seen by a congestion control algorithm in Python: the kernel's fields under the kernel's
 //! names.
 
 use dumbbell_cc::Sock;
 use pyo3::prelude::*;
 
-/// A copy of the sender's socket, for the duration of a call. Fields that BPF congestion controls
+/// A copy of the sender's socket, for the duration of a call. Fields that BPF congestion control algorithms
 /// may write can be set; the rest is read-only.
 #[pyclass(name = "Socket", module = "dumbbell._core")]
 pub(crate) struct PySocket {

@@ -19,7 +19,7 @@ pub struct ProgramSummary {
     /// The code with which it ended, or else the signal that ended it.
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
-    /// Whether it still ran when it was told to end.
+    /// Whether it still ran when it was asked to end.
     pub was_ended: bool,
     /// CPU time of it and all that it started.
     pub cpu_us: Option<u64>,

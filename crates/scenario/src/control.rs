@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Shared between a run and whoever waits for it. Does not influence the result, unless it cancels.
+/// Shared between a run and the thread that waits for it. Does not influence the result, unless it cancels.
 #[derive(Debug, Default)]
 pub struct Control {
     cancelled: AtomicBool,

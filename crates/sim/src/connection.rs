@@ -30,9 +30,9 @@ pub(crate) fn way_from(end: End) -> Way {
 pub(crate) struct HalfConnection {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    /// Bytes received in order that the application was told of.
+    /// Bytes received in order and reported to the application.
     pub(crate) received_bytes: u64,
-    /// Bytes acknowledged that it was told of.
+    /// Bytes acknowledged and reported to the application.
     pub(crate) acknowledged_bytes: u64,
 }
 
@@ -69,9 +69,9 @@ pub(crate) struct Connection {
     pub(crate) opener: End,
     /// Receive window of both ends, bytes.
     pub(crate) rwnd_bytes: u32,
-    /// The application was told of the handshake.
+    /// The handshake has been reported to the application.
     pub(crate) is_connected: bool,
-    /// The application was told of the close.
+    /// The close has been reported to the application.
     pub(crate) is_closed: bool,
     /// From sender to receiver.
     pub(crate) data: HalfConnection,

@@ -1,4 +1,4 @@
-//! What applications are told: packets and timers of their connections, and their own timers.
+//! What is reported to applications: packets and timers of their connections, and their own timers.
 
 use dumbbell_app::{End, Event, Outcome};
 use dumbbell_net::{Ecn, Exit, Header as _, Packet};
@@ -203,7 +203,7 @@ impl<T: Tap> Engine<T> {
         self.set_network_timer();
     }
 
-    /// Tells the application of bytes that `from` wrote and that have arrived in order.
+    /// Reports to the application bytes that `from` wrote and that have arrived in order.
     fn note_received(&mut self, slot: usize, from: End) {
         let applications = &mut self.applications;
         let connection = applications.connection(slot);
@@ -226,7 +226,7 @@ impl<T: Tap> Engine<T> {
         applications.events.push_back((user, event));
     }
 
-    /// Tells the application what an ACK meant for what `from` wrote.
+    /// Reports to the application what an ACK meant for what `from` wrote.
     fn note_acknowledged(&mut self, slot: usize, from: End, ack: &AckHeader) {
         let applications = &mut self.applications;
         let connection = applications.connection(slot);
@@ -256,7 +256,7 @@ impl<T: Tap> Engine<T> {
             .extend(events.map(|event| (user, event)));
     }
 
-    /// Tells applications what there is to tell, and does what they want done.
+    /// Reports to applications what happened, and does what they want done.
     fn tell_all(&mut self, now_ns: u64) {
         let mut outcome = Outcome::default();
         while let Some((index, event)) = self.applications.events.pop_front() {

@@ -202,7 +202,7 @@ impl Recorder {
             .extend(socks().map(|sock| sock.ca_state() as u8));
     }
 
-    /// The same for the congestion controls' private states.
+    /// The same for the congestion control algorithms' private states.
     fn sample_states(&mut self, active: &[&Endpoints]) {
         for group in active.chunk_by(|a, b| a.group == b.group) {
             let ccs = || group.iter().map(|flow| flow.sender.congestion_control());
@@ -234,7 +234,7 @@ pub(crate) struct LatestState {
     delivery_rate_bps: u64,
     pacing_rate_bps: u64,
     ca_state: u8,
-    /// The congestion control's series; none before the first connection.
+    /// The congestion control algorithm's series; none before the first connection.
     series: Vec<u64>,
 }
 

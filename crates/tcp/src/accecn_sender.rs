@@ -1,5 +1,5 @@
 //! Accurate ECN (RFC 9768) at the sender: how many of its packets were marked, from the receiver's
-//! counters, whatever ACKs were lost.
+//! counters, also when ACKs were lost.
 
 use dumbbell_net::Ecn;
 
@@ -69,7 +69,7 @@ impl AccEcnSender {
         }
     }
 
-    /// Whether an ACK of so many packets may mean that others were lost, and the field has wrapped.
+    /// Whether an ACK of this many packets may mean that others were lost, and the field has wrapped.
     fn may_have_wrapped(&mut self, delivered: u32) -> bool {
         if delivered > 0 {
             let sample = delivered << AVERAGE_SHIFT;

@@ -2,7 +2,7 @@
 //! RFC 5681 §4.1).
 //!
 //! cwnd grows only while it limits sending. When the application leaves it unused it falls: by half
-//! the unused part in every RTO, and by half in every RTO of a pause. Congestion controls that set
+//! the unused part in every RTO, and by half in every RTO of a pause. Congestion control algorithms that set
 //! cwnd themselves (`cong_control`) are left alone, as is bulk, which fills the send buffer.
 
 use dumbbell_cc::{CaEvent, CaState};
@@ -21,7 +21,7 @@ impl Sender {
         self.restart_after_idle();
     }
 
-    /// Whoever sends what the application has just written sends no more than that: what is in flight
+    /// A sender that sends what the application has just written sends no more than that: what is in flight
     /// by then does not measure the path. As Linux does it, at every write that finds less than a
     /// segment left, nothing lost that waits, and room in cwnd.
     pub(crate) fn note_starvation(&mut self) -> bool {

@@ -28,7 +28,7 @@ impl Count {
 }
 
 impl Sender {
-    /// Whether so many segments were SACKed that one below them is lost.
+    /// Whether enough segments were SACKed that one below them is lost.
     #[inline]
     pub(crate) fn has_duplicates_enough(&self) -> bool {
         let sock = &self.cc.sock;

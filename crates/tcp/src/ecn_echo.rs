@@ -80,7 +80,7 @@ impl EcnEcho {
     }
 
     /// The ECN field of what the receiver sends (RFC 3168 §6.1.4: a pure ACK is not capable; with
-    /// Accurate ECN it is, and in Linux the SYN-ACK only for a congestion control that needs it).
+    /// Accurate ECN it is, and in Linux the SYN-ACK only for a congestion control algorithm that needs it).
     #[inline]
     pub(crate) fn ecn_of_acks(&self, kind: AckKind) -> Ecn {
         match (&self.accecn, self.mode) {

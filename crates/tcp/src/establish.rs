@@ -91,7 +91,7 @@ impl Sender {
         );
     }
 
-    /// The SYN-ACK: the first RTT sample, by timestamp, and the congestion control's start. It is
+    /// The SYN-ACK: the first RTT sample, by timestamp, and the congestion control algorithm's start. It is
     /// acknowledged at once, before the data; also when it arrives again (RFC 9293 §3.10.7.4).
     pub(crate) fn on_syn_ack(
         &mut self,

@@ -7,7 +7,7 @@ use crate::sender::Sender;
 
 impl Sender {
     /// Panics unless the counters equal the flags they count, every lost segment waits for its
-    /// retransmission (unless that has Linux's defect), and a timer waits for whatever is outstanding. Walks the window.
+    /// retransmission (unless that has Linux's defect), and a timer waits for all that is outstanding. Walks the window.
     #[doc(hidden)]
     pub fn check_invariants(&self) {
         let sock = &self.cc.sock;

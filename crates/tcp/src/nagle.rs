@@ -12,7 +12,7 @@ pub(crate) struct Nagle {
     is_corked: bool,
     /// The last write announced another (`MSG_MORE`): for this transmission it waits.
     more_follows: bool,
-    /// The option that was just set lets it leave, whatever else holds.
+    /// The option that was just set lets it leave in any case.
     pushes: bool,
 }
 

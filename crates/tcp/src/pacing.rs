@@ -10,7 +10,7 @@ use crate::sender::Sender;
 const PACING_SLOW_START_PCT: u64 = 200;
 /// `tcp_pacing_ca_ratio`, per cent.
 const PACING_AVOIDANCE_PCT: u64 = 120;
-/// `tcp_min_tso_segs`, unless the congestion control has its own.
+/// `tcp_min_tso_segs`, unless the congestion control algorithm has its own.
 const MIN_TSO_SEGS: u32 = 2;
 /// `tcp_tso_rtt_log`: bursts shrink with the RTT, halving every 512 µs of it.
 const TSO_RTT_LOG: u32 = 9;
@@ -73,7 +73,7 @@ impl Sender {
         }
     }
 
-    /// Linux's default pacing rate, which sizes bursts unless the congestion control sets one.
+    /// Linux's default pacing rate, which sizes bursts unless the congestion control algorithm sets one.
     pub(crate) fn update_pacing_rate(&mut self) {
         let sock = &mut self.cc.sock;
         let is_early_slow_start = sock.snd_cwnd < sock.snd_ssthresh / 2;

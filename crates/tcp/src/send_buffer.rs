@@ -41,7 +41,7 @@ impl Sender {
         }
     }
 
-    /// `tcp_sndbuf_expand`: room for twice cwnd, or as much as the congestion control wants. Linux asks when it has freed
+    /// `tcp_sndbuf_expand`: room for twice cwnd, or as much as the congestion control algorithm wants. Linux asks when it has freed
     /// room and cwnd is not filled, so its buffer is smaller at times, never larger.
     #[cold]
     pub(crate) fn tune_sndbuf(&mut self) {

@@ -339,7 +339,7 @@ impl Sender {
         self.send_packet(seq, kind, wire_bytes, flags);
     }
 
-    /// No more data to send now. An application that writes as it goes along is told apart at its
+    /// No more data to send now. An application that writes as it goes along is distinguished at its
     /// next write.
     fn note_out_of_data(&mut self, by_sndbuf: bool) {
         if self.is_written && !by_sndbuf {

@@ -7,7 +7,7 @@ use crate::segments::LOST;
 use crate::sender::Sender;
 
 impl Sender {
-    /// Copies the undo state to the socket, where a congestion control reads it.
+    /// Copies the undo state to the socket, where a congestion control algorithm reads it.
     pub(crate) fn publish_recovery(&mut self) {
         let undo_marker = self.undo_marker.map_or(0, |una| self.byte_seq(una));
         let sock = &mut self.cc.sock;

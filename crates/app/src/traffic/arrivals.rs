@@ -15,7 +15,7 @@ pub(super) struct ArrivalsConfig<'a> {
     pub(super) begins_at_once: bool,
     /// Sizes of the transfers.
     pub(super) size_bytes: &'a Distribution,
-    /// Sizes that follow each other in so many strata.
+    /// Consecutive sizes, drawn from this number of strata.
     pub(super) strata: u64,
     /// How many transfers.
     pub(super) count: Option<u64>,

@@ -1,4 +1,4 @@
-//! Transfers on one connection that end where so many bytes of it have arrived.
+//! Transfers on one connection that each end at a byte of its stream.
 
 use std::collections::VecDeque;
 

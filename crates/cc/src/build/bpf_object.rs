@@ -1,4 +1,4 @@
-//! A congestion control compiled for the running kernel, ready to be loaded.
+//! A congestion control algorithm compiled for the running kernel, ready to be loaded.
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -109,7 +109,7 @@ impl BpfObject {
         self.object.as_ref()
     }
 
-    /// The congestion control's name in its source.
+    /// The congestion control algorithm's name in its source.
     pub fn name(&self) -> &str {
         &self.name
     }

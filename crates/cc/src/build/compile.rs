@@ -1,4 +1,4 @@
-//! Compiles a user's own congestion control when it is loaded.
+//! Compiles a user's own congestion control algorithm when it is loaded.
 
 use std::borrow::Cow;
 use std::fs;
@@ -41,7 +41,7 @@ fn make(
         path: path.to_owned(),
         source,
     })?;
-    // In whatever encoding, as for the compiler: comments are often in another one.
+    // In any encoding, as for the compiler: comments are often in another one.
     let source = String::from_utf8_lossy(&source).into_owned();
     let dialect = if kernel_module::is_module(&source) {
         Dialect::Module

@@ -1,6 +1,6 @@
-//! What `build.rs` embeds: the built-in congestion controls and the headers they are compiled with.
+//! What `build.rs` embeds: the built-in congestion control algorithms and the headers they are compiled with.
 
-/// A congestion control compiled by `build.rs`.
+/// A congestion control algorithm compiled by `build.rs`.
 pub(crate) struct BuiltIn {
     pub(crate) name: &'static str,
     pub(crate) source: &'static str,
@@ -9,7 +9,7 @@ pub(crate) struct BuiltIn {
     pub(crate) bpf: Option<&'static [u8]>,
 }
 
-/// A file that congestion controls include or are linked with: `cc/include`, and what several
+/// A file that congestion control algorithms include or are linked with: `cc/include`, and what several
 /// of `cc/*.bpf.c` share.
 pub(crate) struct Header {
     /// Relative to `cc`.
@@ -20,7 +20,7 @@ pub(crate) struct Header {
 // BUILT_INS and HEADERS, sorted by name; BPF_COMPILER.
 include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
 
-/// Names of the built-in congestion controls, sorted.
+/// Names of the built-in congestion control algorithms, sorted.
 pub fn builtin_names() -> Vec<&'static str> {
     BUILT_INS.iter().map(|built_in| built_in.name).collect()
 }
@@ -31,7 +31,7 @@ pub fn builtins_bpf_compiler() -> Option<&'static str> {
 }
 
 /// The text of every source that the built-ins were compiled from, with its path below `cc`:
-/// the congestion controls, then the headers and what is linked with them.
+/// the congestion control algorithms, then the headers and what is linked with them.
 pub fn builtin_sources() -> impl Iterator<Item = (String, &'static str)> {
     let congestion_controls = BUILT_INS
         .iter()

@@ -1,4 +1,4 @@
-//! Finds the object of a congestion control: embedded, compiled from a file, or built already.
+//! Finds the object of a congestion control algorithm: embedded, compiled from a file, or built already.
 
 use std::borrow::Cow;
 

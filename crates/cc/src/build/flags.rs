@@ -1,4 +1,4 @@
-//! The native build line of a congestion control, the same in `build.rs` and at run time.
+//! The native build line of a congestion control algorithm, the same in `build.rs` and at run time.
 
 /// Flags of the compiler for a machine of this architecture (Rust's name for it).
 ///

@@ -1,4 +1,4 @@
-//! Congestion controls of the kernel whose functions others may call, and which of ours replaces
+//! Congestion control algorithms of the kernel whose functions others may call, and which of ours replaces
 //! one natively.
 
 /// Prefix of the functions' names, and the file of `cc/include` that defines them.

@@ -82,7 +82,7 @@ pub(crate) fn candidates(path: &Path, source: &str) -> impl Iterator<Item = Path
         .filter(move |file| file != path)
 }
 
-/// The kernel's name for the congestion control of a source: `vegas` for `tcp_vegas.c`.
+/// The kernel's name for the congestion control algorithm of a source: `vegas` for `tcp_vegas.c`.
 pub(crate) fn kernel_name(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     stem.trim_start_matches("tcp_").to_owned()

@@ -1,4 +1,4 @@
-//! How many bytes of private state a kernel gives a congestion control (`ICSK_CA_PRIV_SIZE`).
+//! How many bytes of private state a kernel gives a congestion control algorithm (`ICSK_CA_PRIV_SIZE`).
 
 use std::fs::File;
 use std::io::Read as _;

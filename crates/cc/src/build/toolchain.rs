@@ -14,7 +14,7 @@ use crate::build::build_cache::Found;
 use crate::build::readable_sources;
 use crate::sandbox::confined_command::{ConfinedCommand, Ended};
 
-/// Wall-clock time that one call of a compiler may take. A congestion control takes a tenth of a
+/// Wall-clock time that one call of a compiler may take. A congestion control algorithm takes a tenth of a
 /// second; the first call of zig compiles its own libraries.
 pub(crate) const COMPILER_LIMIT_S: u64 = 30;
 /// Environment variable that sets another limit.

@@ -1,4 +1,4 @@
-//! Checks a congestion control outside of a run: `storm/storm.c` calls it in every way that a TCP
+//! Checks a congestion control algorithm outside of a run: `storm/storm.c` calls it in every way that a TCP
 //! could, compiled with sanitizers.
 
 pub(crate) mod storm_sources;

@@ -1,4 +1,4 @@
-//! A socket that runs a congestion control, and the calls Linux makes on it.
+//! A socket that runs a congestion control algorithm, and the calls Linux makes on it.
 
 use std::fmt;
 use std::ptr::{self, NonNull};
@@ -23,16 +23,16 @@ const CA_INITIALIZED: u8 = 1 << 5;
 /// calls the op of its name, with the instance's clock at `sock.tcp_clock_cache`.
 #[derive(Debug)]
 pub struct Flow {
-    /// The socket, shared by the simulated TCP and the congestion control.
+    /// The socket, shared by the simulated TCP and the congestion control algorithm.
     pub sock: Sock,
     storage: Storage,
     /// The instance's, unless a kernel module gave this socket another table.
     ops: Ops,
     tso_segs: Option<unsafe extern "C" fn(&mut Sock, u32) -> u32>,
     skb_marked_lost: Option<unsafe extern "C" fn(&mut Sock, &LostSegment)>,
-    /// In place of the storage, if the congestion control is not written in C.
+    /// In place of the storage, if the congestion control algorithm is not written in C.
     hosted: Option<HostedPointer>,
-    /// Address that the socket carries for the congestion control: of the storage, or of `hosted`.
+    /// Address that the socket carries for the congestion control algorithm: of the storage, or of `hosted`.
     address: u64,
     instance: Rc<Instance>,
     /// The flow's number in the run, for reports.
@@ -124,12 +124,12 @@ impl Flow {
         self.note(op, violation, remedy);
     }
 
-    /// The congestion control's name.
+    /// The congestion control algorithm's name.
     pub fn name(&self) -> &str {
         self.instance.name()
     }
 
-    /// Starts the congestion control on this socket, as Linux does when the handshake is done.
+    /// Starts the congestion control algorithm on this socket, as Linux does when the handshake is done.
     pub fn init(&mut self) {
         self.sock.prior_ssthresh = 0;
         self.sock.icsk_ca_ops = self.instance.module_ops();
@@ -218,7 +218,7 @@ impl Flow {
         self.sock.set_ca_state(state);
     }
 
-    /// Reports an event of cwnd or ECN to the congestion control.
+    /// Reports an event of cwnd or ECN to the congestion control algorithm.
     #[inline]
     pub fn cwnd_event(&mut self, event: CaEvent) {
         if event == CaEvent::TxStart
@@ -236,7 +236,7 @@ impl Flow {
         }
     }
 
-    /// Reports an ACK to the congestion control when what it acknowledges has been counted and
+    /// Reports an ACK to the congestion control algorithm when what it acknowledges has been counted and
     /// before losses are detected; `flags` are `CA_ACK_*`.
     #[inline]
     pub fn in_ack_event(&mut self, flags: u32) {
@@ -248,13 +248,13 @@ impl Flow {
         }
     }
 
-    /// Whether the congestion control wants [`Flow::pkts_acked`].
+    /// Whether the congestion control algorithm wants [`Flow::pkts_acked`].
     #[inline]
     pub fn has_pkts_acked(&self) -> bool {
         self.ops.pkts_acked.is_some()
     }
 
-    /// Reports newly acknowledged packets and their RTT to the congestion control.
+    /// Reports newly acknowledged packets and their RTT to the congestion control algorithm.
     #[inline]
     pub fn pkts_acked(&mut self, sample: &AckSample) {
         if let Some(pkts_acked) = self.ops.pkts_acked {
@@ -265,7 +265,7 @@ impl Flow {
         }
     }
 
-    /// The smallest TSO burst that the congestion control wants, packets, if it has the op.
+    /// The smallest TSO burst that the congestion control algorithm wants, packets, if it has the op.
     #[inline]
     pub fn min_tso_segs(&mut self) -> Option<u32> {
         let min_tso_segs = self.ops.min_tso_segs?;
@@ -276,7 +276,7 @@ impl Flow {
         Some(value)
     }
 
-    /// The size of a TSO burst, packets, if the congestion control chooses it.
+    /// The size of a TSO burst, packets, if the congestion control algorithm chooses it.
     #[inline]
     pub fn tso_segs(&mut self) -> Option<u32> {
         let tso_segs = self.tso_segs?;
@@ -288,7 +288,7 @@ impl Flow {
         Some(value)
     }
 
-    /// Whether the congestion control wants [`Flow::skb_marked_lost`].
+    /// Whether the congestion control algorithm wants [`Flow::skb_marked_lost`].
     #[inline]
     pub fn has_skb_marked_lost(&self) -> bool {
         self.skb_marked_lost.is_some()
@@ -319,7 +319,7 @@ impl Flow {
         cwnd_pkts
     }
 
-    /// How many cwnds the send buffer should hold, if the congestion control has the op (Linux's
+    /// How many cwnds the send buffer should hold, if the congestion control algorithm has the op (Linux's
     /// default is 2).
     #[inline]
     pub fn sndbuf_expand(&mut self) -> Option<u32> {
@@ -352,7 +352,7 @@ impl Flow {
         })
     }
 
-    /// Prepares a call into the congestion control: sets the instance's clock to the socket's, and
+    /// Prepares a call into the congestion control algorithm: sets the instance's clock to the socket's, and
     /// returns the socket.
     ///
     /// The ops may then be called with it: they come from the object that the instance keeps
@@ -371,7 +371,7 @@ impl Flow {
         &mut self.sock
     }
 
-    /// Ends a call into the congestion control.
+    /// Ends a call into the congestion control algorithm.
     #[inline]
     fn leave(&mut self, op: Op) {
         self.instance.running().leave(op, self.number);

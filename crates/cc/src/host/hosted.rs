@@ -1,4 +1,4 @@
-//! Congestion controls that are not written in C: an implementation of [`Hooks`] is called instead.
+//! Congestion control algorithms that are not written in C: an implementation of [`Hooks`] is called instead.
 //!
 //! Their ops table has functions of ours, which find the flow's [`Hooks`] at the address where the
 //! socket carries C's storage. Calling C therefore costs nothing more.
@@ -51,7 +51,7 @@ pub trait Hooks {
     fn read_series(&self, take: &mut dyn FnMut(usize, u64));
 }
 
-/// A congestion control that is not written in C, ready to be hosted.
+/// A congestion control algorithm that is not written in C, ready to be hosted.
 pub struct Hosted {
     /// Its name, 1 to 15 bytes.
     pub name: String,
@@ -125,7 +125,7 @@ impl Hosted {
     }
 }
 
-/// Stands for a congestion control that could not be made.
+/// Stands for a congestion control algorithm that could not be made.
 struct Unmade {
     violation: String,
     series: usize,

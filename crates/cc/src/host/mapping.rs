@@ -156,7 +156,7 @@ impl<'data> Mapping<'data> {
         read(ops_choice::choose(&self.elf, wanted, check)?)
     }
 
-    /// Tells `cc/include/maps.c` how large a flow's storage is; returns the function that forgets a
+    /// Sets in `cc/include/maps.c` how large a flow's storage is; returns the function that forgets a
     /// socket.
     pub(crate) fn set_up_maps(&self, storage_bytes: usize) -> Result<Option<ForgetSocket>, String> {
         const FORGET: &str = "dumbbell_forget_socket";
@@ -167,7 +167,7 @@ impl<'data> Mapping<'data> {
         // SAFETY: a u64 of the mapping's writable data, which nothing else refers to yet.
         unsafe { bytes.write(storage_bytes as u64) };
         // SAFETY: the name is reserved for the function of that type in maps.c, which is linked
-        // with every congestion control.
+        // with every congestion control algorithm.
         let forget = unsafe { self.library.get::<ForgetSocket>(FORGET) };
         let forget = forget.map_err(|_| format!("has no function `{FORGET}`"))?;
         Ok(Some(*forget))

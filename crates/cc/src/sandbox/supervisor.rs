@@ -82,7 +82,7 @@ fn begin(supervisor: i32) -> io::Result<()> {
         if libc::getppid() != supervisor {
             libc::_exit(1);
         }
-        // Whatever another library left open; older kernels cannot do it at once.
+        // Descriptors that another library left open; older kernels cannot do it at once.
         libc::syscall(
             libc::SYS_close_range,
             3,
@@ -221,7 +221,7 @@ fn wait_for_event(socket: RawFd, end: RawFd, deadline_ms: i64) -> Event {
     }
 }
 
-/// Whether the command has ended; it stays a zombie, so that its number names nobody else.
+/// Whether the command has ended; it stays a zombie, so that its number names no other process.
 fn has_ended(child: i32) -> bool {
     // SAFETY: all-zero bytes are a siginfo, which the kernel fills.
     unsafe {
@@ -283,7 +283,7 @@ fn report(socket: RawFd, status: i32, stop: Stop) {
     let mut bytes = [0_u8; REPORT_BYTES];
     bytes[..4].copy_from_slice(&status.to_ne_bytes());
     bytes[4..].copy_from_slice(&(stop as i32).to_ne_bytes());
-    // SAFETY: the buffer has the length given. Nobody may be there to read it.
+    // SAFETY: the buffer has the length given. There may be no reader.
     unsafe {
         libc::send(
             socket,

@@ -260,7 +260,7 @@ const PRCTL: [u64; 3] = [
     libc::PR_SET_VMA as u64,
 ];
 
-/// What a process that runs congestion controls can do: nothing to others. It is the process `own`.
+/// What a process that runs congestion control algorithms can do: nothing to others. It is the process `own`.
 pub(crate) fn of_a_run(own: u32, forbidden: Forbidden) -> Vec<Filter> {
     let calls = calls_of_a_run(own);
     let allowed = filter(calls, SeccompAction::Allow, forbidden.into());
@@ -299,7 +299,7 @@ fn calls_of_a_run(own: u32) -> Calls {
     calls
 }
 
-/// What is also forbidden once all congestion controls of a run have been loaded: to open files, to
+/// What is also forbidden once all congestion control algorithms of a run have been loaded: to open files, to
 /// load code and to start threads. Python still imports modules, so there only threads are.
 pub(crate) fn once_loaded(forbidden: Forbidden) -> Option<Filter> {
     let mut calls = any_arguments(&[libc::SYS_clone]);

@@ -1,4 +1,4 @@
-//! Confines a process that exists for one run of foreign congestion controls.
+//! Confines a process that exists for one run of foreign congestion control algorithms.
 
 use std::io;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub struct Confine {
     pub parent: Option<u32>,
 }
 
-/// Confines this process, which must have one thread, to running congestion controls, and returns
+/// Confines this process, which must have one thread, to running congestion control algorithms, and returns
 /// what the kernel lacks for that. It dies with the thread that forked it. Does nothing if the user
 /// has turned confinement off.
 pub fn confine(how: Confine) -> io::Result<Vec<Piece>> {
@@ -72,7 +72,7 @@ pub fn die_with_parent(parent: Option<u32>) -> io::Result<()> {
     Ok(())
 }
 
-/// Confines this process further, once all congestion controls of its run are loaded; does nothing
+/// Confines this process further, once all congestion control algorithms of its run are loaded; does nothing
 /// unless [`confine`] was called.
 pub fn seal() -> io::Result<()> {
     let seal = SEAL.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -25,7 +25,7 @@ pub(crate) struct ConnectionEnd {
     unwritten_bytes: u64,
     /// What TCP has taken.
     written_bytes: u64,
-    /// What the application was told of.
+    /// What was reported to the application.
     acknowledged_bytes: u64,
     received_bytes: u64,
     /// The window to impose when the first data has arrived.
@@ -38,7 +38,7 @@ pub(crate) struct ConnectionEnd {
 }
 
 impl ConnectionEnd {
-    /// An end whose receive window is limited to so many bytes, if any.
+    /// An end whose receive window is limited to this many bytes, if any.
     pub(crate) fn new(window: Option<u32>) -> Self {
         Self {
             pending_window: window,

@@ -32,7 +32,7 @@ impl Applications {
         }
     }
 
-    /// Something happened at a socket: whatever it was, all is done that can be.
+    /// Something happened at a socket: does all that can be done there.
     fn on_socket(&mut self, slot: usize, end: End, events: u32) -> Result<(), Error> {
         let Some(connection) = &mut self.slots[slot] else {
             return Ok(());

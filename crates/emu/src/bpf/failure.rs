@@ -14,7 +14,7 @@ const LOG_END: &str = "-- END PROG LOAD LOG --";
 const LAST_LINES: usize = 6;
 /// The verifier's last word when it gives up.
 const TOO_LARGE: &str = "BPF program is too large";
-/// Type in BTF of kernels that let BPF implement congestion controls.
+/// Type in BTF of kernels that let BPF implement congestion control algorithms.
 const STRUCT_OPS: &str = "bpf_struct_ops_tcp_congestion_ops";
 
 /// `name` is the user's name for it, `said` libbpf's messages.
@@ -26,7 +26,7 @@ pub(super) fn explain(name: &str, error: &libbpf_rs::Error, said: &str) -> Error
     )
 }
 
-/// The kernel does not know the flags by which a congestion control asks for Accurate ECN and ECT(1).
+/// The kernel does not know the flags by which a congestion control algorithm asks for Accurate ECN and ECT(1).
 pub(super) fn no_accurate_ecn(name: &str) -> Error {
     Error::Refused(format!(
         "`{name}` needs Accurate ECN, which this kernel ({}) does not offer to congestion controls; use Linux 7.0, \

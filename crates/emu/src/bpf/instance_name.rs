@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::machine::kernel;
 
-/// Longest part of the congestion control's name; with the dot and 6 digits at most 15 characters.
+/// Longest part of the congestion control algorithm's name; with the dot and 6 digits at most 15 characters.
 const KEPT_LETTERS: usize = 8;
 
 /// A name that no other instance has, on this machine: `copa.3f9a2c`.

@@ -1,4 +1,4 @@
-//! A congestion control of ours registered in the running kernel.
+//! A congestion control algorithm of ours registered in the running kernel.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -231,7 +231,7 @@ fn leave_out_min_tso_segs(open: &mut OpenObject, object: &BpfObject) {
     }
 }
 
-/// The map in which the congestion control keeps its sockets' state.
+/// The map in which the congestion control algorithm keeps its sockets' state.
 fn storage_map(loaded: &Object, value_bytes: usize) -> libbpf_rs::Result<Option<OwnedFd>> {
     let map = loaded.maps().find(|map| {
         map.map_type() == MapType::SkStorage && map.value_size() as usize == value_bytes

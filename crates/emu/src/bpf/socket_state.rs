@@ -15,6 +15,6 @@ pub(crate) struct SocketState {
     /// How it is paced (`sk_pacing_status`): 0 not at all, 1 by TCP's own timer, 2 by the fq
     /// queueing discipline.
     pub(crate) pacing_status: u32,
-    /// The congestion control's private state.
+    /// The congestion control algorithm's private state.
     pub(crate) ca_priv: [u64; CA_PRIV_WORDS],
 }

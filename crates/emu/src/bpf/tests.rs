@@ -1,4 +1,4 @@
-//! Our congestion controls on this machine's TCP, over loopback. They need root and BTF.
+//! Our congestion control algorithms on this machine's TCP, over loopback. They need root and BTF.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -68,7 +68,7 @@ fn is_gone(name: &str) -> bool {
     soon(|| !is_registered(name))
 }
 
-/// A connection over loopback whose sender runs a congestion control.
+/// A connection over loopback whose sender runs a congestion control algorithm.
 struct Connection {
     sender: TcpStream,
     /// Receives a message for each megabyte that has arrived.

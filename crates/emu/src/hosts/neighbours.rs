@@ -50,7 +50,7 @@ impl Neighbours {
         })
     }
 
-    /// The link-layer address of `address`; `None` if nobody answers.
+    /// The link-layer address of `address`; `None` without an answer.
     #[inline]
     pub(crate) fn find(&mut self, address: IpAddr) -> io::Result<Option<LinkLayer>> {
         let now_ns = monotonic_ns();

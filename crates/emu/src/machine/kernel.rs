@@ -31,7 +31,7 @@ fn version(release: &str) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// Names of the congestion controls registered, of all namespaces: the kernel's own, and those
+/// Names of the congestion control algorithms registered, of all namespaces: the kernel's own, and those
 /// loaded by BPF.
 pub(crate) fn congestion_controls() -> Vec<String> {
     let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
@@ -39,7 +39,7 @@ pub(crate) fn congestion_controls() -> Vec<String> {
     names.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The congestion control that sockets have unless they choose another: the machine's own.
+/// The congestion control algorithm that sockets have unless they choose another: the machine's own.
 pub(crate) fn default_congestion_control() -> Result<String, Error> {
     const PATH: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
     let read = fs::read_to_string(PATH).map_err(|source| Error::System {

@@ -63,7 +63,7 @@ impl Drop for Spawner {
     fn drop(&mut self) {
         // It ends when its socket closes, and the programs' inits with it.
         drop(self.socket.take());
-        // SAFETY: a child of ours that nobody else waits for; no status is asked for.
+        // SAFETY: a child of ours, waited for only here; no status is asked for.
         unsafe { libc::waitpid(self.process, std::ptr::null_mut(), 0) };
     }
 }

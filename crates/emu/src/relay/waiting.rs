@@ -42,7 +42,7 @@ enum Plan {
     Sleep(u64),
     /// Poll until something can be read or the due time has come.
     Poll,
-    /// Sleep this long whatever can be read.
+    /// Sleep this long, even if something can be read.
     Nap(u64),
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Waiter<'a> {
     /// Devices, and last what wakes the loop.
     descriptors: Vec<PollFd<'a>>,
     allowance: Allowance,
-    /// Nobody has asked: any may have something to read.
+    /// None has been polled: any may have something to read.
     is_unknown: bool,
 }
 

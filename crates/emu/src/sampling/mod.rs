@@ -1,4 +1,4 @@
-//! Samples of the flows' sockets and of their congestion controls' state.
+//! Samples of the flows' sockets and of their congestion control algorithms' state.
 
 pub(crate) mod flow_report;
 mod reading;

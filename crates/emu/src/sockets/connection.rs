@@ -16,7 +16,7 @@ pub(crate) struct Connection {
     /// Number of the flow in the run.
     pub(crate) flow: u32,
     pub(crate) group: usize,
-    /// The congestion control, as the scenario names it.
+    /// The congestion control algorithm, as the scenario names it.
     pub(crate) cc: Arc<str>,
     /// After the start of the run.
     pub(crate) start_ns: u64,

@@ -11,7 +11,7 @@ use std::ptr;
 use crate::machine::system_call::checked;
 use crate::sockets::tcp_info::{TCP_INFO_MAX_BYTES, TcpInfo};
 
-/// Longest name of a congestion control with its terminating zero (`TCP_CA_NAME_MAX`).
+/// Longest name of a congestion control algorithm with its terminating zero (`TCP_CA_NAME_MAX`).
 const CC_NAME_BYTES: usize = 16;
 
 /// A non-blocking TCP socket that is reset when closed, so that no connection outlives its owner.
@@ -163,7 +163,7 @@ pub(crate) fn shutdown_write(socket: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Selects a congestion control by the kernel's name.
+/// Selects a congestion control algorithm by the kernel's name.
 pub(crate) fn set_congestion_control(socket: &OwnedFd, name: &str) -> io::Result<()> {
     set_bytes(
         socket,
@@ -173,7 +173,7 @@ pub(crate) fn set_congestion_control(socket: &OwnedFd, name: &str) -> io::Result
     )
 }
 
-/// The congestion control the socket runs, by the kernel's name.
+/// The congestion control algorithm the socket runs, by the kernel's name.
 pub(crate) fn congestion_control(socket: &OwnedFd) -> io::Result<String> {
     let mut name = [0; CC_NAME_BYTES];
     let bytes = get_bytes(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;

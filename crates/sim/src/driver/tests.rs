@@ -1,4 +1,4 @@
-//! What applications are told, and what becomes of what they want, with applications made for it.
+//! What is reported to applications, and what becomes of what they want, with applications made for it.
 
 use dumbbell_app::traffic::deterministic;
 use dumbbell_app::{
@@ -181,7 +181,7 @@ fn a_client_alone_waits_for_a_round_trip() {
     );
 }
 
-/// Whatever is lost, all is asked for and answered once.
+/// With any loss, all is asked for and answered once.
 #[test]
 fn requests_and_responses_survive_losses() {
     let engine = run_alone(client(100), 50_000_000);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Settings {
     /// `tcp_congestion_control`.
     pub(crate) congestion_control: String,
-    /// Parameters of the congestion control's module.
+    /// Parameters of the congestion control algorithm's module.
     pub(crate) parameters: BTreeMap<String, i64>,
     /// `tcp_ecn`: 0 off, 1 asks and agrees, 2 agrees.
     pub(crate) ecn: i64,

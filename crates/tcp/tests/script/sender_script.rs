@@ -98,7 +98,7 @@ impl SenderScript {
         Self::writing_with(config, load("reno"), rtt_ms)
     }
 
-    /// The same with this congestion control.
+    /// The same with this congestion control algorithm.
     pub(crate) fn writing_with(config: SenderConfig, cc: Flow, rtt_ms: u64) -> Self {
         let config = SenderConfig {
             size_bytes: Some(0),

@@ -259,7 +259,7 @@ fn rfc8257_marks_of_packets_out_of_order_count() {
     );
 }
 
-/// Linux, for congestion controls that need ECN: everything they send is ECN-capable, so that a
+/// Linux, for congestion control algorithms that need ECN: everything they send is ECN-capable, so that a
 /// switch that marks does not drop it (RFC 8257 §5).
 #[test]
 fn with_dctcp_every_packet_is_ecn_capable() {

@@ -221,7 +221,7 @@ fn rfc2861_cwnd_is_halved_for_every_rto_of_a_pause() {
     }
 }
 
-/// `tcp_slow_start_after_idle` off keeps it, and so does a congestion control that sets cwnd itself.
+/// `tcp_slow_start_after_idle` off keeps it, and so does a congestion control algorithm that sets cwnd itself.
 #[test]
 fn a_pause_may_leave_cwnd_alone() {
     let kept = SenderConfig {

@@ -15,7 +15,7 @@ pub(super) struct Saturation {
 }
 
 impl Saturation {
-    /// An interval is over in which so many bytes arrived; whether the goodput is stable.
+    /// Ends an interval in which `bytes` arrived; returns whether the goodput is stable.
     pub(super) fn add_interval(&mut self, bytes: u64) -> bool {
         push_latest(&mut self.intervals_bytes, bytes);
         if self.intervals_bytes.len() == DISTANCE {

@@ -69,7 +69,7 @@ fn replace(file: *const c_char, target: *const c_char, content: &[u8]) -> Result
             }
             rest = &rest[written as usize..];
         }
-        // Readable for everybody, whatever the umask is.
+        // Readable for everybody, for any umask.
         libc::fchmod(opened, 0o644);
         close(opened);
     }

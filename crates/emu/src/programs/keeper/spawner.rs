@@ -27,7 +27,7 @@ const NONE: Program = Program {
     reports: -1,
 };
 
-/// Starts what it is told to over `socket`, until the engine's end of that closes.
+/// Starts what is requested over `socket`, until the engine's end of that closes.
 pub(in super::super) fn serve(socket: RawFd) -> ! {
     block_signals();
     let socket = keep_only(socket);
@@ -81,7 +81,7 @@ fn start(launched: Launched, programs: &mut [Program; MOST_PROGRAMS]) {
 /// Kills all programs, and ends when nothing of them is left.
 fn end(programs: &[Program; MOST_PROGRAMS]) -> ! {
     for program in programs.iter().filter(|program| program.process > 0) {
-        // SAFETY: only numbers; nobody has waited for this child.
+        // SAFETY: only numbers; this child has not been waited for.
         unsafe { libc::kill(program.process, libc::SIGKILL) };
     }
     // SAFETY: no status is asked for.

@@ -130,7 +130,7 @@ pub(super) fn now_ns() -> i64 {
     now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
-/// Sends a message; nobody may be there to take it.
+/// Sends a message; there may be no receiver any more.
 pub(super) fn send(socket: RawFd, message: &[u8]) {
     // SAFETY: the buffer has the length given.
     unsafe {

@@ -23,7 +23,7 @@ impl ByteTime {
         Self { ns, shift }
     }
 
-    /// How long so many bytes take, ns.
+    /// How long `bytes` take, ns.
     #[inline]
     pub(super) fn of(self, bytes: u32) -> i64 {
         ((u64::from(bytes) * self.ns) >> self.shift) as i64
@@ -65,7 +65,7 @@ impl Shaper {
         self.next.min(self.failsafe_next)
     }
 
-    /// Charges a packet of so many bytes, which was sent or, at an ingress, dropped.
+    /// Charges a packet of this size, which was sent or, at an ingress, dropped.
     #[inline]
     pub(super) fn charge(&mut self, bytes: u32, is_drop: bool) {
         let duration = self.byte_time.of(bytes);
