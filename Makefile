@@ -51,11 +51,7 @@ format: build ## format Rust and Python
 	$(BIN)/ruff check --fix python tests benches
 
 docs: build ## the user guide as HTML, in docs/_build/html
-	$(BIN)/python tools/field_tables.py
-	$(BIN)/python tools/element_pages.py
-	$(BIN)/python tools/apparatus_tables.py
-	$(BIN)/python tools/findings_tables.py
-	$(BIN)/python tools/score_tables.py
+	$(BIN)/python tools/element_figures.py
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "tools"))
 
-from metric_pages import write_metric_pages  # noqa: E402
-from parameter_tables import write_parameter_tables  # noqa: E402
+from guide_pages import PAGES, write_generated  # noqa: E402
+
+from sphinx.application import Sphinx  # noqa: E402
 
 import dumbbell  # noqa: E402
 
@@ -27,8 +28,8 @@ myst_enable_extensions = ["fieldlist"]
 myst_heading_anchors = 4
 # The notebooks are run by their test, and shown as they were committed: with their figures.
 nb_execution_mode = "off"
-# The tables that pages include are no pages; a metric's is one.
-exclude_patterns = ["_build", "_generated/*.md"]
+# Pages include these tables.
+exclude_patterns = ["_build", "_generated/tables"]
 html_theme = "furo"
 html_title = f"dumbbell {version}"
 html_show_copyright = False
@@ -40,5 +41,16 @@ napoleon_google_docstring = False
 # Links that leave docs/, to files of the repository, are no pages.
 suppress_warnings = ["myst.xref_missing"]
 
-write_parameter_tables(HERE / "_generated")
-write_metric_pages(HERE / "_generated" / "metrics")
+write_generated(HERE / "_generated")
+
+
+def setup(app: Sphinx) -> None:
+    """Keep the pages of elements and metrics out of the sidebar: their index leads to them."""
+    app.connect("doctree-read", mark_listed_pages)
+
+
+def mark_listed_pages(app: Sphinx, _doctree: object) -> None:
+    """Mark a generated page as one that no table of contents has."""
+    env = app.env
+    if env.docname.startswith(tuple(f"_generated/{kind}/" for kind in PAGES)):
+        env.metadata[env.docname]["orphan"] = "true"

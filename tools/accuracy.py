@@ -25,8 +25,9 @@ from dumbbell.runs import measure_all
 
 __all__ = ["cells_table", "pairs_table", "shortfall_table", "summary_table", "with_tables"]
 
-PAGE = Path(__file__).with_name("accuracy.md")
-DATA = Path(__file__).with_name("data")
+NOTES = Path(__file__).parents[1] / "docs" / "notes"
+PAGE = NOTES / "accuracy.md"
+DATA = NOTES / "data"
 FILES = "pairs-*.json"
 #: Simulated runs of a case: each of another phase (`rtt_dither`).
 SEEDS = 10

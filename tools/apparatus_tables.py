@@ -17,7 +17,7 @@ from dumbbell_studies.papers.questions import QUESTIONS
 
 __all__ = ["with_tables"]
 
-PAGE = Path(__file__).with_name("apparatus.md")
+PAGE = Path(__file__).parents[1] / "docs" / "notes" / "apparatus.md"
 
 
 def elements() -> str:

@@ -1,7 +1,7 @@
 """The figures of the guide's pages of elements: a run of each, drawn.
 
-``python tools/element_figures.py`` draws them into docs/figures, which takes half a minute; kinds as
-arguments, like ``queues``, draw those only. matplotlib is needed.
+``python tools/element_figures.py`` draws them into docs/_generated/figures, which takes half a
+minute; kinds as arguments, like ``queues``, draw those only. matplotlib is needed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.run_figures import draw_series
 from dumbbell.plots.style import UNKNOWN_COLOR
 
-__all__ = ["EXAMPLES", "FIGURES", "TRACE", "Example", "draw", "figure_name"]
+__all__ = ["EXAMPLES", "FIGURES", "Example", "draw", "figure_name"]
 
-FIGURES = Path(__file__).with_name("figures")
+FIGURES = Path(__file__).parents[1] / "docs" / "_generated" / "figures"
 #: Points of a curve: more are closer than a pixel at the width of a page.
 POINTS = 200
 #: Numbers of an SVG that are coordinates in points, 1/72 inch: a hundredth of one is enough.
@@ -101,8 +101,6 @@ def sending(
     return Example(ccs, {"traffic": traffic, **(options or {"time": "30s"})}, series)
 
 
-#: What is drawn of a link's `trace`, which is not declared as an element.
-TRACE = "trace"
 #: By kind, then by element.
 EXAMPLES: dict[str, dict[str, Example]] = {
     "queues": {
@@ -248,7 +246,6 @@ EXAMPLES: dict[str, dict[str, Example]] = {
         ),
     },
     "media": {
-        TRACE: over(trace="cellular:rate=12mbit"),
         "slot": over(impair="slot:min=10ms"),
         "wifi": over(impair="wifi:stations=2,error=5%"),
         "docsis": over(impair="docsis"),

@@ -1,21 +1,16 @@
 """The guide's pages of elements, from their declarations, and the tables that lead to them.
 
-An element is a queue discipline, an impairment, a medium or an application. ``python
-tools/element_pages.py`` writes a page for each, ``docs/queues/codel.md``, and the tables of
-queues.md, impairments.md, media.md and traffic.md, and that of tcp.md; ``make docs`` runs it.
+An element is a queue discipline, an impairment, a medium or an application. Each has a page,
+``queues/codel.md``. The guide's own pages include the tables. `guide_pages.py` writes both.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from element_figures import EXAMPLES, FIGURES, Example, figure_name  # next to this file
-from markdown_tables import markdown_table, replace_tables
+from markdown_tables import markdown_table
 
 from dumbbell.scenario.distribution import DistributionDeclaration, distributions
 from dumbbell.scenario.element import Element, impairments, media, queue_disciplines
@@ -24,11 +19,10 @@ from dumbbell.scenario.tcp import DEFAULT_TCP, kernels
 from dumbbell.scenario.trace_generators import GENERATORS
 from dumbbell.scenario.traffic import PRESET, applications
 
-__all__ = ["KINDS", "Kind", "pages", "with_tables"]
+__all__ = ["KINDS", "Kind", "pages", "tables"]
 
-DOCS = Path(__file__).parent
-#: The page of TCP's switches, and its table.
-TCP = "tcp"
+#: Where pages are, as the guide's own pages link to them.
+GENERATED = "_generated"
 
 
 @dataclass(frozen=True)
@@ -108,10 +102,10 @@ KINDS = {
 }  # fmt: skip
 
 
-def pages() -> dict[Path, str]:
-    """Return the page of every element, by its file."""
+def pages() -> dict[str, str]:
+    """Return the page of every element, by its path."""
     return {
-        DOCS / directory / f"{name}.md": page_of(directory, element)
+        f"{directory}/{name}.md": page_of(directory, element)
         for directory, kind in KINDS.items()
         for name, element in kind.elements().items()
     }
@@ -126,8 +120,9 @@ def page_of(directory: str, element: Element) -> str:
     lines = [
         f"# `{element.name}`", "", " ".join([f"{kind.noun}.", element.doc, *facts]), "",
         "## Example", "", f"    {example.command}", "",
-        f"![{alternative_text(example)}](../figures/{figure.name})", "",
     ]  # fmt: skip
+    if figure.is_file():  # `make docs` draws them first
+        lines += [f"![{alternative_text(example)}](../{FIGURES.name}/{figure.name})", ""]
     if example.note:
         lines += [example.note, ""]
     if element.parameters:
@@ -136,7 +131,7 @@ def page_of(directory: str, element: Element) -> str:
         lines += ["## Presets", "", *preset_rows(element), ""]
     if element.series:
         lines += ["## Time series", "", ", ".join(f"`{name}`" for name in element.series), ""]
-    return "\n".join([*lines, f"[All {kind.plural}](../{directory}.md)", ""])
+    return "\n".join([*lines, f"[All {kind.plural}](../../{directory}.md)", ""])
 
 
 def alternative_text(example: Example) -> str:
@@ -168,18 +163,14 @@ def preset_rows(application: Element) -> list[str]:
     return lines
 
 
-def with_tables(page: str) -> str:
-    """Return a page with its tables as they are now."""
-    return replace_tables(page, lambda name: f"\n{table_of(name)}\n")
-
-
-def table_of(name: str) -> str:
-    """Return a table by the name that is in its marker."""
-    if name == "distributions":
-        return distribution_table()
-    if name == TCP:
-        return switch_table()
-    return generator_table() if name == "generators" else element_table(name)
+def tables() -> dict[str, str]:
+    """Return the tables that the guide's pages include, by name."""
+    return {
+        **{directory: element_table(directory) for directory in KINDS},
+        "distributions": distribution_table(),
+        "generators": generator_table(),
+        "tcp": switch_table(),
+    }
 
 
 def element_table(directory: str) -> str:
@@ -187,7 +178,7 @@ def element_table(directory: str) -> str:
     kind = KINDS[directory]
     header = [kind.noun.lower(), "what it does", *kind.columns]
     rows = [
-        [f"[`{name}`]({directory}/{name}.md)", each.doc]
+        [f"[`{name}`]({GENERATED}/{directory}/{name}.md)", each.doc]
         + [cell(each) for cell in kind.columns.values()]
         for name, each in kind.elements().items()
     ]
@@ -233,21 +224,3 @@ def switch_table() -> str:
     ]
     kernel_rows = [f"- `{name}`: {each.doc}" for name, each in known.items()]
     return "\n".join([*kernel_rows, "", markdown_table(header, rows)])
-
-
-def main() -> None:
-    """Write all pages and tables, and remove the pages of elements that are gone."""
-    written_pages = pages()
-    for directory in KINDS:
-        (DOCS / directory).mkdir(exist_ok=True)
-        for old in set((DOCS / directory).glob("*.md")) - set(written_pages):
-            old.unlink()
-    for name in (*KINDS, TCP):
-        page = DOCS / f"{name}.md"
-        page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
-    for path, text in written_pages.items():
-        path.write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,30 +1,27 @@
-"""The tables of docs/scenario.md, from the declarations of the fields.
-
-``python tools/field_tables.py`` writes them; ``make docs`` runs it.
-"""
+"""The tables of docs/scenario.md, from the declarations of the fields."""
 
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 from typing import Any
 
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, fields_of
 
-__all__ = ["with_tables"]
+__all__ = ["field_tables"]
 
-PAGE = Path(__file__).with_name("scenario.md")
-#: Between these lines of the page stands the table of a class and a panel.
-TABLE = re.compile(r"(<!-- fields of (\w+), (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
 OWNERS = {owner.__name__: owner for owner in (Scenario, Link, Group)}
 PANELS = (PATH, FLOWS, RUN)
 
 
-def with_tables(page: str) -> str:
-    """Return the page with its tables as they are now."""
-    return TABLE.sub(lambda found: f"{found[1]}{table(found[2], found[3])}{found[4]}", page)
+def field_tables() -> dict[str, str]:
+    """Return the table of each class and panel of ``--help`` that has fields, by name."""
+    return {
+        f"{owner}_{panel}".lower(): table(owner, panel)
+        for owner in OWNERS
+        for panel in PANELS
+        if any(field.panel == panel for field in fields_of(OWNERS[owner]).values())
+    }
 
 
 def table(owner: str, panel: str) -> str:
@@ -44,7 +41,3 @@ def row(field: Field[Any, Any]) -> str:
     notes += [] if field.is_axis else ["Not an axis of sweeps."]
     notes += [] if field.has_option else ["No command-line option."]
     return f"| `{field.name}` | {default} | `{example}` | {' '.join(notes)} |"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

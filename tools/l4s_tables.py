@@ -1,6 +1,6 @@
 """Writes the tables of l4s.md: what L4S's RFCs and critics report, and what we measure.
 
-Takes some minutes: ``python docs/l4s_tables.py``; of one table ``python docs/l4s_tables.py wait``.
+Takes some minutes: ``python tools/l4s_tables.py``; of one table ``python tools/l4s_tables.py wait``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from markdown_tables import markdown_table  # next to this file
 import dumbbell
 from dumbbell.metrics import Warmup
 
-PAGE = Path(__file__).parent / "l4s.md"
+PAGE = Path(__file__).parents[1] / "docs" / "notes" / "l4s.md"
 SEEDS = range(1, 4)
 #: DualPI2's target for the classic queue, ms, and what a packet of L4S waits about.
 CLASSIC_MS, L4S_MS = 15.0, 0.5

@@ -18,7 +18,7 @@ from typing import Any
 from dumbbell import Run, Scenario, run_all
 from dumbbell.compare.measurements import digest, load, write
 
-DATA = Path(__file__).with_name("data") / "pairs-2026-11.json"
+DATA = Path(__file__).parents[1] / "docs" / "notes" / "data" / "pairs-2026-11.json"
 #: Runs at a time.
 WORKERS = 2
 

@@ -1,23 +1,19 @@
-"""Tables of every congestion control's parameters and state series, for the guide's pages."""
+"""Tables of each algorithm's parameters and state series, for the guide's pages."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import dumbbell
 
-__all__ = ["write_parameter_tables"]
+__all__ = ["parameter_tables"]
 
 
-def write_parameter_tables(directory: Path) -> None:
-    """Write ``<name>.md`` for each built-in congestion control, from what its C file declares."""
-    directory.mkdir(exist_ok=True)
-    for name in dumbbell.congestion_controls():
-        (directory / f"{name}.md").write_text(tables(dumbbell.describe(name)), encoding="utf-8")
+def parameter_tables() -> dict[str, str]:
+    """Return the tables of each built-in algorithm, from what its C file declares."""
+    return {name: tables(dumbbell.describe(name)) for name in dumbbell.congestion_controls()}
 
 
 def tables(described: dumbbell.Description) -> str:
-    """Write the two tables of a congestion control; a table without rows is left out."""
+    """Write the two tables of an algorithm; a table without rows is left out."""
     parts = []
     if described.parameters:
         rows = [

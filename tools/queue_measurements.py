@@ -1,4 +1,4 @@
-"""Writes the measured tables of queues.md: what papers and kernels report, and what we measure.
+"""Writes the measured tables of notes/queues.md: what papers and kernels report, and what we measure.
 
 Takes a minute: ``python tools/queue_measurements.py``.
 """
@@ -20,7 +20,7 @@ import dumbbell
 
 __all__ = ["overload_table", "red_row", "stability_row"]
 
-PAGE = Path(__file__).with_name("queues.md")
+PAGE = Path(__file__).parents[1] / "docs" / "notes" / "queues.md"
 #: Gaps after the n-th signal, and times from the first to the n-th, ms, of Linux's arithmetic with
 #: an interval of 100 ms, and of 100/√n.
 LINUX_GAPS_MS = {1: 100.0, 2: 50.0, 3: 56.2, 4: 48.8, 5: 44.2, 6: 40.4, 8: 35.2, 10: 31.5}

@@ -1,8 +1,8 @@
-"""The tables of scores in score.md and nagi.md: the board's categories, the league, drawn cells.
+"""The tables of scores: the board's categories, and the league and drawn cells of the notes.
 
-``python tools/score_tables.py`` writes them from the board and from what was scored, which is in
-``docs/data``; ``make docs`` runs it. ``league=DIR/score.json`` and ``drawn=DIR/score.json`` store
-results of ``dumbbell score --out DIR`` there first, with today's date and without their cells.
+``python tools/score_tables.py`` writes the latter from ``docs/notes/data``. ``league=DIR/score.json``
+and ``drawn=DIR/score.json`` store results of ``dumbbell score --out DIR`` there first, with today's
+date and without their cells. `guide_pages.py` writes the board's table.
 """
 
 from __future__ import annotations
@@ -18,18 +18,16 @@ from typing import Any
 from dumbbell.gate.case import ANY
 from dumbbell_studies.score import Category, find_board
 
-__all__ = ["drawn_table", "league_table", "load", "with_table", "with_tables"]
+__all__ = ["board_table", "drawn_table", "league_table", "load", "with_table"]
 
-DOCS = Path(__file__).parent
-#: Between these lines of the page stands the table of a board's categories.
-BOARD = re.compile(r"(<!-- board: (\S+) -->\n).*?(<!-- /board -->\n)", re.DOTALL)
+NOTES = Path(__file__).parents[1] / "docs" / "notes"
 #: Digits of a stored score.
 DIGITS = 6
 
 
 def file_of(name: str) -> Path:
     """Return where a result is stored."""
-    return DOCS / "data" / f"score-{name}.json"
+    return NOTES / "data" / f"score-{name}.json"
 
 
 def load(name: str) -> dict[str, Any]:
@@ -65,16 +63,11 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)
 
 
-def with_tables(page: str) -> str:
-    """Return the page with the table of each board as it is now."""
-    return BOARD.sub(lambda found: f"{found[1]}\n{board_table(found[2])}\n\n{found[3]}", page)
-
-
 def board_table(name: str) -> str:
     """Return a board's categories: cells, what they are, and bounds."""
     rows = ["| category | cells | drawn | what it asks | 1 at the bound, 0 at the end |"]
     rows += ["|---|---|---|---|---|", *map(category_row, find_board(name).categories)]
-    return "\n".join(rows)
+    return "\n".join([*rows, ""])
 
 
 def category_row(category: Category) -> str:
@@ -137,7 +130,7 @@ def interval_text(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
 
 
-#: The page of each stored result, and its table.
+#: The note of each stored result, and its table.
 TABLES: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
     "league": ("score.md", league_table),
     "drawn": ("nagi.md", drawn_table),
@@ -148,10 +141,8 @@ def main(stored: list[str]) -> None:
     """Store results, and write all tables."""
     for name, _, file in (each.partition("=") for each in stored):
         store(name, json.loads(Path(file).read_text(encoding="utf-8")))
-    board = DOCS / "score.md"
-    board.write_text(with_tables(board.read_text(encoding="utf-8")), encoding="utf-8")
     for name, (page, table) in TABLES.items():
-        path = DOCS / page
+        path = NOTES / page
         text = with_table(path.read_text(encoding="utf-8"), name, table(load(name)))
         path.write_text(text, encoding="utf-8")
 

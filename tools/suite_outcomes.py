@@ -1,4 +1,4 @@
-"""The table of docs/suites.md that says what suites found, from results of `dumbbell gate --json`.
+"""The table of docs/notes/suites.md that says what suites found, from results of `dumbbell gate --json`.
 
 ``python tools/suite_outcomes.py RESULT.json…`` writes it, with today's date. Results of
 some cases of a suite (``--case``) make one row with others of the same under test.
@@ -17,7 +17,7 @@ from typing import Any
 
 __all__ = ["row_of", "with_outcomes"]
 
-PAGE = Path(__file__).with_name("suites.md")
+PAGE = Path(__file__).parents[1] / "docs" / "notes" / "suites.md"
 #: Between these lines of the page stands the table.
 TABLE = re.compile(r"(<!-- outcomes -->\n).*?(<!-- end -->\n)", re.DOTALL)
 #: Outcomes that are listed by case.

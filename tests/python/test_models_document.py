@@ -1,4 +1,4 @@
-"""docs/models.md agrees with the models and the simulator."""
+"""docs/models.md and its laboratory note agree with the models and the simulator."""
 
 import re
 from pathlib import Path
@@ -11,14 +11,16 @@ import dumbbell
 from dumbbell.models import MODELS
 from dumbbell.models.comparison import compare_model, summarize
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+TEXT = (DOCS / "models.md").read_text(encoding="utf-8")
+NOTE = (DOCS / "notes" / "models.md").read_text(encoding="utf-8")
 FLOWS = (1, 2, 4, 8, 16, 32)
 BUFFERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 
 def error_table(first_cell: str) -> dict[tuple[float, int], float]:
-    """The errors of a table of the document, by buffer and flow count."""
-    rows = TEXT[TEXT.index(f"| {first_cell} |") :].split("\n\n")[0].split("\n")[2:]
+    """The errors of a table of the note, by buffer and flow count."""
+    rows = NOTE[NOTE.index(f"| {first_cell} |") :].split("\n\n")[0].split("\n")[2:]
     cells = [re.findall(r"[-+]?\d+\.?\d*", row.replace("−", "-")) for row in rows]
     return {
         (float(buffer), flows): float(error) / 100
@@ -64,10 +66,10 @@ def test_ware_et_al_are_within_8_points_in_the_median(ware_errors):
     assert all(verdict.status != "INVALID" for each in deep for verdict in each.verdicts)
 
 
-def test_where_ware_et_al_fail_is_what_the_document_says(ware_errors):
+def test_where_ware_et_al_fail_is_what_the_note_says(ware_errors):
     written = error_table("10 Mbit/s, 40 ms")
     assert set(written) == set(ware_errors)
-    # The document has the mean of three seeds.
+    # The note has the mean of three seeds.
     difference = [abs(written[key] - each.error) for key, each in ware_errors.items()]
     assert np.median(difference) < 0.01
     assert max(difference) < 0.06

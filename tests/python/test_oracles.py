@@ -1,4 +1,4 @@
-"""tcptrace and tshark agree with us, but for what docs/analysis.md lists."""
+"""tcptrace and tshark agree with us, but for what docs/notes/analysis.md lists."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_only_na_is_absent():
 
 
 def test_every_known_difference_is_documented():
-    document = (ROOT / "docs" / "analysis.md").read_text(encoding="utf-8")
+    document = (ROOT / "docs" / "notes" / "analysis.md").read_text(encoding="utf-8")
     known = {rule.known for rule in (*TCPTRACE, *TSHARK)} - {""}
     assert known
     assert [name for name in known if f"| {name} |" not in document] == []

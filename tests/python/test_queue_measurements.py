@@ -1,4 +1,4 @@
-"""The measured tables of docs/queues.md: still what is measured, and still what was published."""
+"""The measured tables of docs/notes/queues.md: still what is measured, and still what was published."""
 
 import runpy
 from pathlib import Path
@@ -12,12 +12,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.fixture(scope="module")
 def measurements() -> dict[str, Any]:
     """Return `tools/queue_measurements.py`, which writes the tables."""
-    return runpy.run_path(str(DOCS / "queue_measurements.py"))
+    return runpy.run_path(str(DOCS.with_name("tools") / "queue_measurements.py"))
 
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return (DOCS / "queues.md").read_text(encoding="utf-8")
+    return (DOCS / "notes" / "queues.md").read_text(encoding="utf-8")
 
 
 def test_codel_drops_at_the_times_of_linuxs_control_law(measurements, page):
@@ -55,7 +55,7 @@ def test_the_model_of_red_is_the_paper_s():
 
     L = 1.86e-4 and K = 0.005 are chosen so that the loop is just stable by Proposition 1.
     """
-    loop = runpy.run_path(str(DOCS / "red_stability.py"))["Loop"]
+    loop = runpy.run_path(str(DOCS.with_name("tools") / "red_stability.py"))["Loop"]
     model = loop(60, 0.2, 3750, 130, 700, 1.86e-4 * (700 - 130), 0.005 / 3750)
     assert model.queue() == pytest.approx(175, abs=1)
     assert model.delay_s(model.queue()) == pytest.approx(0.246, abs=0.001)

@@ -26,7 +26,7 @@ def metrics_command(
         typer.Argument(metavar="[NAME]", help="One metric.", autocompletion=complete_metrics),
     ] = None,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print all of them as docs/metrics.md has them.")
+        bool, typer.Option("--markdown", help="Print all of them as Markdown.")
     ] = False,
     json: options.Json = False,
 ) -> int:
