@@ -9,7 +9,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 
 from guide_pages import PAGES, write_generated  # noqa: E402
-
 from sphinx.application import Sphinx  # noqa: E402
 
 import dumbbell  # noqa: E402

@@ -1,4 +1,4 @@
-"""Everything of the guide that is generated, in docs/_generated: pages, and tables that pages include.
+"""What of the guide is generated, in docs/_generated: pages, and tables that pages include.
 
 docs/conf.py calls it, so that every build of the guide has what is declared now. The figures of
 elements take half a minute: `make docs` draws them first, and pages show those that are there.

@@ -1,4 +1,4 @@
-"""Writes the measured tables of notes/queues.md: what papers and kernels report, and what we measure.
+"""Writes the measured tables of notes/queues.md: what papers and kernels report, what we measure.
 
 Takes a minute: ``python tools/queue_measurements.py``.
 """

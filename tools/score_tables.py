@@ -1,8 +1,8 @@
 """The tables of scores: the board's categories, and the league and drawn cells of the notes.
 
-``python tools/score_tables.py`` writes the latter from ``docs/notes/data``. ``league=DIR/score.json``
-and ``drawn=DIR/score.json`` store results of ``dumbbell score --out DIR`` there first, with today's
-date and without their cells. `guide_pages.py` writes the board's table.
+``python tools/score_tables.py`` writes the latter from ``docs/notes/data``. Arguments
+``league=DIR/score.json`` and ``drawn=DIR/score.json`` store results of ``dumbbell score --out DIR``
+there first, with today's date and without their cells. `guide_pages.py` writes the board's table.
 """
 
 from __future__ import annotations

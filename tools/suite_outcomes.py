@@ -1,4 +1,4 @@
-"""The table of docs/notes/suites.md that says what suites found, from results of `dumbbell gate --json`.
+"""What suites found, for docs/notes/suites.md, from results of `dumbbell gate --json`.
 
 ``python tools/suite_outcomes.py RESULT.json…`` writes it, with today's date. Results of
 some cases of a suite (``--case``) make one row with others of the same under test.
