@@ -15,7 +15,7 @@
  *
  * "Fair to CUBIC based on mathematical analysis" is Utsumi's and Hasegawa's (IFIP Networking 2022).
  * Only the final report of KAKENHI 20K11786 was available: a model of CUBIC's throughput on the
- * packet-loss-detection interval, and a BBR that uses it. The rest is derived here; docs/bbr-fca.md
+ * packet-loss-detection interval, and a BBR that uses it. The rest is derived here; docs/notes/bbr-fca.md
  * has it in full, with its results and the plain reconstruction as a set of parameters.
  *
  * The model: from the window that we had when we began to compete, or that of the first interval

@@ -14,7 +14,7 @@
  * "Low latency and low drop rate" is Utsumi's and Hasegawa's (CQR 2021, ICUFN 2023). Only the final
  * report of KAKENHI 20K11786 was available: pace on a weighted moving average of the observed
  * throughput instead of its latest maximum, and correct the estimated bandwidth by the RTT's
- * variation. The rest is derived here; docs/l3dr.md has it in full, with its results and the plain
+ * variation. The rest is derived here; docs/notes/l3dr.md has it in full, with its results and the plain
  * reconstruction as a set of parameters.
  *
  * Why not the maximum: a flow of share s that paces at 5/4 gets 1.25/(1 + s/4) of its share from

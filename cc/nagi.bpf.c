@@ -30,7 +30,7 @@
  * T: CUBIC flows that lose every T seconds have a window of C T^3/(1 - beta) (RFC 9438 §4.2, K = T). A flow that came
  * late would need five of their epochs to get there by its own losses. It takes that window for its w_max instead.
  *
- * docs/nagi.md has the derivations, the stability argument, what is impossible and what fails.
+ * docs/notes/nagi.md has the derivations, the stability argument, what is impossible and what fails.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>

@@ -1,4 +1,4 @@
-"""Writes the tables of apparatus.md: ``python tools/apparatus_tables.py``; ``make docs`` runs it."""
+"""The tables of apparatus.md: ``python tools/apparatus_tables.py``; ``make docs`` runs it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Measures the papers' runs on the kernel, plain and with elements of their apparatus.
 
-``python tools/measure_papers.py`` measures what is missing in ``tests/data``, and continues where it
-was stopped; arguments name papers, ``coexistence``; without any it is all. What is to be measured
-again is deleted from the files first. On a quiet machine, as root: so many runs at a time as a
-batch says keep the relay within 150 µs on two cores. An INVALID run is not kept but repeated.
+``python tools/measure_papers.py`` measures what is missing in ``tests/data``, and continues where
+it was stopped; arguments name papers, ``coexistence``; without any it is all. What is to be
+measured again is deleted from the files first. On a quiet machine, as root: so many runs at a time
+as a batch says keep the relay within 150 µs on two cores. An INVALID run is not kept but repeated.
 """
 
 from __future__ import annotations

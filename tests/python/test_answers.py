@@ -23,13 +23,13 @@ from dumbbell_studies.papers.predictions import PREDICTIONS
 from dumbbell_studies.papers.presets import preset_for
 from dumbbell_studies.papers.questions import QUESTIONS
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_page_of_findings_has_the_answers():
     """`python tools/findings_tables.py` writes them."""
-    script = runpy.run_path(str(DOCS / "findings_tables.py"))
-    page = (DOCS / "findings.md").read_text(encoding="utf-8")
+    script = runpy.run_path(str(ROOT / "tools" / "findings_tables.py"))
+    page = (ROOT / "docs" / "notes" / "findings.md").read_text(encoding="utf-8")
     assert page == script["with_tables"](page, answers())
     assert set(answers()) <= set(PLAIN_WORDS)
     assert answer_to("D3") in page
@@ -88,7 +88,7 @@ def test_predictions_ended_as_they_are_known_to():
     assert len(ended) == 35
     kept = [each for answer in answers().values() for each in answer["predictions"]]
     assert {each["id"]: each["verdict"] for each in kept} == ended
-    page = (DOCS / "findings.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "notes" / "findings.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([A-D]\d\.\S+) \|.*\| \*\*(\w+)\*\* \|", page, re.MULTILINE)
     assert dict(rows) == ended
 

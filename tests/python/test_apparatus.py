@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dumbbell.errors import ScenarioError
+from dumbbell.scenario import Scenario
 from dumbbell_studies.papers import PAPERS, coexistence
 from dumbbell_studies.papers.apparatus import ELEMENTS, apply
 from dumbbell_studies.papers.element import Element, Treatment, name_of
@@ -19,7 +20,6 @@ from dumbbell_studies.papers.ogino2021 import runs as ogino
 from dumbbell_studies.papers.presets import PRESETS, kernel_part, preset_for, with_preset
 from dumbbell_studies.papers.saito2022 import runs as saito
 from dumbbell_studies.papers.starts import in_turn, later
-from dumbbell.scenario import Scenario
 
 #: Digests of every plain scenario of a paper with seed 1: presets change none of them.
 PLAIN = {
@@ -170,8 +170,8 @@ def test_the_kernel_has_part_of_a_preset():
 
 def test_the_page_has_every_element_and_preset():
     """`python tools/apparatus_tables.py` writes them."""
-    docs = Path(__file__).parents[2] / "docs"
-    page = (docs / "apparatus.md").read_text(encoding="utf-8")
-    assert page == runpy.run_path(str(docs / "apparatus_tables.py"))["with_tables"](page)
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "notes" / "apparatus.md").read_text(encoding="utf-8")
+    assert page == runpy.run_path(str(root / "tools" / "apparatus_tables.py"))["with_tables"](page)
     for name in (*ELEMENTS, *PRESETS):
         assert f"`{name}`" in page

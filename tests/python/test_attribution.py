@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dumbbell.scenario import Group, Scenario
 from dumbbell_studies.cli.attribution import STYLES
 from dumbbell_studies.papers import (
     PAPERS,
@@ -31,7 +32,6 @@ from dumbbell_studies.papers.questions import QUESTIONS
 from dumbbell_studies.papers.trial import Trial, compare, significant
 from dumbbell_studies.papers.trials import Trials, fresh
 from dumbbell_studies.report.attribution_page import render_attribution
-from dumbbell.scenario import Group, Scenario
 
 SEEDS = range(1, 11)
 

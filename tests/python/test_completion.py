@@ -5,10 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
-from dumbbell.cli import COMMANDS
+from dumbbell.cli import command_line
+
+ROOT: Any = command_line()
 
 SLOW = ("numpy", "pyarrow", "matplotlib", "plotly")
 
@@ -79,7 +82,7 @@ def test_files_are_the_shell_s():
         assert words("fish", line) == []
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ROOT.list_commands(None))
 def test_loads_no_large_package(command, tmp_path):
     """Typing waits for it: every command's options come without numpy and pyarrow."""
     code = (

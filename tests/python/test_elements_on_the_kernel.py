@@ -14,17 +14,17 @@ from typing import Any
 
 import pytest
 
+from dumbbell.run.engine import check_for_kernel
 from dumbbell_studies.papers import PAPERS
 from dumbbell_studies.papers.apparatus import apply
 from dumbbell_studies.papers.element import Treatment
 from dumbbell_studies.papers.measured_text import decode
 from dumbbell_studies.papers.presets import PRESETS, kernel_part
 from dumbbell_studies.papers.questions import QUESTIONS
-from dumbbell.run.engine import check_for_kernel
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "tests" / "data" / "elements-kernel-2026-11.jsonl"
-MODULE = runpy.run_path(str(ROOT / "docs" / "kernel_elements.py"))
+MODULE = runpy.run_path(str(ROOT / "tools" / "kernel_elements.py"))
 QUESTION = {each.finding: (paper, each) for paper, some in QUESTIONS.items() for each in some}
 
 
@@ -83,7 +83,7 @@ def test_processes_in_turn_lock_copa_on_the_kernel_too():
 
 
 def test_a_script_measures_what_the_files_have():
-    script = runpy.run_path(str(ROOT / "docs" / "measure_papers.py"))
+    script = runpy.run_path(str(ROOT / "tools" / "measure_papers.py"))
     wanted = [
         script["Wanted"](batch.paper, batch.setup, point, seed)
         for batch in script["BATCHES"]
@@ -98,5 +98,5 @@ def test_a_script_measures_what_the_files_have():
 
 def test_the_page_has_the_table():
     """`python tools/findings_tables.py` writes it."""
-    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "notes" / "findings.md").read_text(encoding="utf-8")
     assert MODULE["table"]() in page

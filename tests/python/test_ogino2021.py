@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 import dumbbell
+from dumbbell.statistics import mean_interval
 from dumbbell_studies.papers import PAPERS
 from dumbbell_studies.papers.finding import Check, Finding, Outcome
 from dumbbell_studies.papers.inflight_counts import Counts
@@ -23,7 +24,6 @@ from dumbbell_studies.papers.ogino2021.runs import (
     scenario,
 )
 from dumbbell_studies.papers.results import Results
-from dumbbell.statistics import mean_interval
 
 ARTEFACT = Counts(100, 20, 0.3, 0.01, mean_interval([30, 32, 28]))
 World = dict[Point, list[Measured]]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dumbbell import Scenario, run
-from dumbbell_studies.papers import hosts
 from dumbbell.scenario import Group
+from dumbbell_studies.papers import hosts
 
 DOCS = Path(__file__).parents[2] / "docs"
 

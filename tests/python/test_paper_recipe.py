@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import dumbbell_studies.papers as package
-from dumbbell_studies.papers import PAPERS, Check, Finding, Paper, ResultTable, reproduce
-from dumbbell_studies.papers.results import Results, group_values
 from dumbbell.plots import Figure
-from dumbbell.report import write_report
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
+from dumbbell_studies.papers import PAPERS, Check, Finding, Paper, ResultTable, reproduce
+from dumbbell_studies.papers.results import Results, group_values
+from dumbbell_studies.report import write_report
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = Path(package.__path__[0])
@@ -82,7 +82,7 @@ def test_every_paper_s_file_is_in_the_list():
 def test_every_finding_is_in_the_documents_and_has_tests(name):
     ids = set(re.findall(r'"([A-Z]\d)"', source(name)))
     assert ids
-    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "notes" / "findings.md").read_text(encoding="utf-8")
     tests = (ROOT / "tests" / "python" / f"test_{name}.py").read_text(encoding="utf-8")
     for finding in ids:
         assert page.count(f"| {finding} |") >= 2, f"{finding}: its rule, and what it shows"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dumbbell.statistics import mean_interval
 from dumbbell_studies.papers import PAPERS
 from dumbbell_studies.papers.apparatus import ELEMENTS
 from dumbbell_studies.papers.element import Setup
@@ -26,7 +27,6 @@ from dumbbell_studies.papers.predictions import PREDICTIONS
 from dumbbell_studies.papers.predictions.ogino2021 import OLD_LOSS
 from dumbbell_studies.papers.predictions.saito2022 import GSO, IN_TURN
 from dumbbell_studies.papers.questions import QUESTIONS
-from dumbbell.statistics import mean_interval
 
 SEEDS = range(1, 11)
 

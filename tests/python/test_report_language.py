@@ -13,14 +13,14 @@ import dumbbell_studies.papers as papers_package
 from dumbbell.compare.xval_table import COLUMNS, OVERVIEW_COLUMNS
 from dumbbell.metrics import METRICS
 from dumbbell.models.allocations import ALLOCATIONS
+from dumbbell.plots.run_figures import SERIES
+from dumbbell.plots.xval_figures import SERIES as XVAL_SERIES
+from dumbbell.report.language import bilingual, japanese, page_text
+from dumbbell.run.engine import KERNEL, SIMULATOR
 from dumbbell_studies.papers import PAPERS, Outcome
 from dumbbell_studies.papers.conclusion import Conclusion
 from dumbbell_studies.papers.prediction import Verdict
-from dumbbell.plots.run_figures import SERIES
-from dumbbell.plots.xval_figures import SERIES as XVAL_SERIES
 from dumbbell_studies.report.attribution_page import CHARTS
-from dumbbell.report.language import bilingual, japanese, page_text
-from dumbbell.run.engine import KERNEL, SIMULATOR
 from dumbbell_studies.score import find_board, shipped_boards
 
 TEMPLATES = (

@@ -10,12 +10,12 @@ import pytest
 
 import dumbbell
 from dumbbell.models import MODELS
-from dumbbell_studies.papers import PAPERS, Paper, Reproduction
-from dumbbell_studies.papers.coexistence import Point, grid, scenario
-from dumbbell_studies.papers.reproduce import evaluate
 from dumbbell.plots import Curve, Figure
 from dumbbell.plots.paper_figure import save
 from dumbbell.report.chart import chart
+from dumbbell_studies.papers import PAPERS, Paper, Reproduction
+from dumbbell_studies.papers.coexistence import Point, grid, scenario
+from dumbbell_studies.papers.reproduce import evaluate
 from dumbbell_studies.report.reproduction_page import render, render_site
 
 

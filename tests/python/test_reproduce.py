@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dumbbell import papers
 from dumbbell.archive import archive, verify
+from dumbbell_studies import papers
 from dumbbell_studies.papers import PAPERS, reproduce
 from dumbbell_studies.papers.screening import Screening
-from dumbbell.report import write_report, write_site
+from dumbbell_studies.report import write_report, write_site
 
 pytestmark = pytest.mark.slow
 

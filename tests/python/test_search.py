@@ -18,21 +18,23 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Scenario
+from dumbbell.compare.fair_part import fair_bits, part_of
+from dumbbell.compare.reference import Outcome, Side, compared, mean_values
+from dumbbell.compare.worst import WORST, worst_named
 from dumbbell.errors import ResultError, ScenarioError
 from dumbbell.run import engine
 from dumbbell.scenario.file import format_scenario
+from dumbbell.scenario_space.candidate import Candidate, Plain, with_drawn_phase
+from dumbbell.scenario_space.kind import Roles
+from dumbbell.scenario_space.scale import logarithmic, roundness
+from dumbbell.scenario_space.space import SPACES, Space, space_named
+from dumbbell.testing import assert_keeps_up, scenarios
 from dumbbell_studies.search import confirm, search
-from dumbbell_studies.search.candidate import Candidate, Plain, crossed, drawn, mutated, with_drawn_phase
-from dumbbell_studies.search.evaluator import Evaluator, Outcome, Side, compared, mean_values
-from dumbbell_studies.search.fair_part import fair_bits, part_of
+from dumbbell_studies.search.evaluator import Evaluator
 from dumbbell_studies.search.finding import Finding
-from dumbbell_studies.search.kind import Roles
-from dumbbell_studies.search.scale import logarithmic, roundness
 from dumbbell_studies.search.search import SearchResult, bound_of
 from dumbbell_studies.search.shrink import shrink
-from dumbbell_studies.search.space import SPACES, Space, space_named
-from dumbbell_studies.search.worst import WORST, worst_named
-from dumbbell.testing import assert_keeps_up, scenarios
+from dumbbell_studies.search.variation import crossed, drawn, mutated
 from tests.python.planted_faults import BBR_TIMEOUT, CUBIC_IDLE, RENO_NO_SACK
 
 BASE = Scenario(["reno"], time="8s", sample="50ms")

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dumbbell.run import Run
+from dumbbell.runs import Cache
+from dumbbell.scenario import Scenario
 from dumbbell_studies.papers import PAPERS, Paper
 from dumbbell_studies.papers.by_tcptrace import by_tcptrace
 from dumbbell_studies.papers.element import Treatment
@@ -18,9 +21,6 @@ from dumbbell_studies.papers.measured_text import decode, encode
 from dumbbell_studies.papers.ogino2021.measurements import Kind, Measured
 from dumbbell_studies.papers.ogino2021.runs import Point, scenario
 from dumbbell_studies.papers.trials import Trials, work
-from dumbbell.run import Run
-from dumbbell.runs import Cache
-from dumbbell.scenario import Scenario
 
 
 def utilization(_point: float, run: Run) -> float:

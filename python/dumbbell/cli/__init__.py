@@ -17,12 +17,13 @@ from typer.main import get_command
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.cli.completion import COMPLETE, prepare
 from dumbbell.cli.console import error
-from dumbbell.cli.lazy_command import CommandGroup, LazyCommand, examples, with_plain_help
+from dumbbell.cli.installed_commands import InstalledCommand, RootGroup
+from dumbbell.cli.lazy_command import LazyCommand, examples, with_plain_help
 from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.cli.streams import drop_unwritten, prepare_streams
 from dumbbell.errors import DumbbellError, PrivilegeError, os_reason
 
-__all__ = ["invoke", "main"]
+__all__ = ["InstalledCommand", "invoke", "main"]
 
 #: Exit codes: 0 ok, 1 a check failed, 2 bad usage or input, 130 Ctrl-C (128 + SIGINT).
 BAD_INPUT = 2
@@ -39,6 +40,7 @@ VALUE_ERRORS = {
 }
 
 #: In the order of `dumbbell --help`, with what that says of each: the first line of its own help.
+#: Other packages add theirs: `installed_commands`.
 COMMANDS = {
     "run": "Run congestion controls against each other, or a scenario file.",
     "emulate": "Run any program over an emulated path, with a verdict on whether to believe it.",
@@ -49,14 +51,9 @@ COMMANDS = {
     "plot": "Draw a sweep's metrics over an axis, or a run over time, sized for print.",
     "report": "Write a run, sweep, analysis or reproduction as one self-contained HTML page.",
     "export": "Write the tables of a run, a sweep or an analysis as CSV.",
-    "reproduce": "Repeat the papers' experiments: tables, figures, and the findings one by one.",
-    "search": "Search for the scenario in which a congestion control does worst; make it small.",
-    "tune": "Search for the parameters with which a congestion control does best.",
-    "ablate": "Measure a congestion control with each parameter off or at its ends, in one table.",
     "xval": "Run the same scenarios in the simulator and on the kernel, and compare.",
     "analyze": "Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.",
     "gate": "Run a suite and evaluate what is under test by its criteria or against a baseline.",
-    "score": "Score congestion controls on a board: how far from the ideal one each is, and where.",
     "compare": "Compare two sets of runs: B minus A, paired by seed, with intervals.",
     "archive": "Write runs, their scenarios and the congestion controls' sources to one file.",
     "verify": "Check an archive's digests, run its simulated runs again, and compare byte by byte.",
@@ -72,7 +69,7 @@ COMMANDS = {
 
 #: Without its commands, which `command_line` adds: each is loaded when it is called.
 app = typer.Typer(
-    cls=CommandGroup,
+    cls=RootGroup,
     name="dumbbell",
     help="Put any mix of TCP congestion controls on one bottleneck and see who gets what.",
     epilog=examples(

@@ -23,13 +23,12 @@ __all__ = [
     "complete_impairment",
     "complete_metrics",
     "complete_models",
-    "complete_papers",
-    "complete_presets",
     "complete_queues",
     "complete_suites",
     "complete_tcp",
     "complete_traffic",
     "complete_what",
+    "matching",
     "prepare",
 ]
 
@@ -201,20 +200,6 @@ def complete_suites(incomplete: str) -> list[tuple[str, str]]:
     from dumbbell.gate import find_suite, shipped_suites
 
     return matching(incomplete, ((name, find_suite(name).title) for name in shipped_suites()))
-
-
-def complete_papers(incomplete: str) -> list[tuple[str, str]]:
-    """Complete a paper."""
-    from dumbbell_studies.papers import PAPERS
-
-    return matching(incomplete, ((name, paper.title) for name, paper in PAPERS.items()))
-
-
-def complete_presets(incomplete: str) -> list[tuple[str, str]]:
-    """Complete a paper's apparatus."""
-    from dumbbell_studies.papers.presets import PRESETS
-
-    return matching(incomplete, ((name, preset.what) for name, preset in PRESETS.items()))
 
 
 def complete_models(incomplete: str) -> list[tuple[str, str]]:

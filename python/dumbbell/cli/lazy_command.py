@@ -41,20 +41,23 @@ class LazyCommand(TyperCommand):
     Parameters
     ----------
     name
-        Of the command; its module is `dumbbell.cli.<name>` (`_` for `-`), with `<name>_command`
-        and `EXAMPLES`, or `<name>_app` where it has commands of its own.
+        Of the command; its module is `<package>.<name>` (`_` for `-`), with `<name>_command` and
+        `EXAMPLES`, or `<name>_app` where it has commands of its own.
     help_line
         The first line of its help.
+    package
+        The package that has its module.
     """
 
-    def __init__(self, name: str, help_line: str) -> None:
+    def __init__(self, name: str, help_line: str, package: str = "dumbbell.cli") -> None:
         super().__init__(name, help=help_line)
+        self.package = package
         self.place = name.replace("-", "_")
 
     def load(self) -> Any:
         """Return the command itself."""
         leave_pandas_out()
-        module = importlib.import_module(f"dumbbell.cli.{self.place}")
+        module = importlib.import_module(f"{self.package}.{self.place}")
         app = getattr(module, f"{self.place}_app", None)
         if app is None:
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

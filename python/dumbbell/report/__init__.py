@@ -1,6 +1,1 @@
 """Reports: one HTML file that needs no network."""
-
-from dumbbell_studies.report.attribution_page import write_attribution_page
-from dumbbell_studies.report.reproduction_page import write_report, write_site
-
-__all__ = ["write_attribution_page", "write_report", "write_site"]

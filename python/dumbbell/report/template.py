@@ -17,7 +17,9 @@ from dumbbell.scratch import scratch_directory
 __all__ = ["plot", "render_template", "write_page"]
 
 
-def render_template(name: str, language: str = "", **values: Any) -> str:
+def render_template(
+    name: str, language: str = "", package: str = "dumbbell.report", **values: Any
+) -> str:
     """Return a page's HTML.
 
     Parameters
@@ -26,13 +28,20 @@ def render_template(name: str, language: str = "", **values: Any) -> str:
         The template's.
     language
         ``en`` or ``ja``: what the page opens in; empty leaves it to the browser.
+    package
+        The package with the template; what that extends can be here.
     values
         The template's own.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # slow to import
+    from jinja2 import (  # slow to import
+        ChoiceLoader,
+        Environment,
+        PackageLoader,
+        StrictUndefined,
+    )
 
     environment = Environment(
-        loader=PackageLoader("dumbbell.report"),
+        loader=ChoiceLoader([PackageLoader(each) for each in (package, "dumbbell.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from statistics import fmean
 
+from dumbbell.compare.reference import compared
+from dumbbell.compare.worst import worst_named
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ResultError, ScenarioError
 from dumbbell.runs.cache import Cache
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.describe_path import describe_path
-from dumbbell_studies.search.evaluator import compared
-from dumbbell_studies.search.worst import worst_named
 
 __all__ = ["assert_keeps_up"]
 

@@ -8,9 +8,9 @@ from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
 from dumbbell.optional import optional
 from dumbbell.scenario import Scenario
-from dumbbell_studies.search.candidate import MAX_ELEMENTS, Candidate, Plain
-from dumbbell_studies.search.kind import Element, Kind
-from dumbbell_studies.search.space import space_named
+from dumbbell.scenario_space.candidate import MAX_ELEMENTS, Candidate, Plain
+from dumbbell.scenario_space.kind import Element, Kind
+from dumbbell.scenario_space.space import space_named
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

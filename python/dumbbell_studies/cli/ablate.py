@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dumbbell.cli import options
 from dumbbell.cli.console import note_cache, print_json, print_line, print_table, progress_bar
-from dumbbell_studies.cli.tuning_options import On, Over, Seeds, What, goal_columns, tuned
 from dumbbell.runs import Cache
+from dumbbell_studies.cli.tuning_options import On, Over, Seeds, What, goal_columns, tuned
 from dumbbell_studies.tuning import Ablation, ablate
 
 __all__ = ["ablate_command"]

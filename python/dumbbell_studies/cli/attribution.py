@@ -17,8 +17,8 @@ from dumbbell_studies.papers.trials import Trials
 
 if TYPE_CHECKING:
     from dumbbell.cli.console import ProgressBar
-    from dumbbell_studies.papers import Reproduction
     from dumbbell.runs import Cache, Progress
+    from dumbbell_studies.papers import Reproduction
 
 __all__ = ["attribute_reproduction", "print_attributions"]
 

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dumbbell_studies.cli.attribution import print_attributions
 from dumbbell.cli.console import out, print_line, print_table
+from dumbbell_studies.cli.attribution import print_attributions
 from dumbbell_studies.papers import EngineResult, Finding, Outcome, Reproduction
 from dumbbell_studies.papers.answers import answer_to, is_lost
 from dumbbell_studies.papers.attribution import Attribution

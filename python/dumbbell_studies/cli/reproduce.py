@@ -10,9 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from dumbbell.cli import options
-from dumbbell_studies.cli.attribution import attribute_reproduction
 from dumbbell.cli.capture import tidying
-from dumbbell.cli.completion import complete_papers, complete_presets
+from dumbbell.cli.completion import matching
 from dumbbell.cli.console import (
     note,
     note_cache,
@@ -20,19 +19,20 @@ from dumbbell.cli.console import (
     print_json,
     progress_bar,
 )
-from dumbbell_studies.cli.print_reproduction import ATTRIBUTION, print_all
 from dumbbell.cli.real_time import real_time_note
 from dumbbell.errors import ScenarioError, nearest
-from dumbbell_studies.papers import PAPERS, Paper, Reproduction, reproduce
-from dumbbell_studies.papers.attribution import SEEDS, Attribution, AttributionInterrupted
-from dumbbell_studies.papers.presets import PRESETS, with_preset
-from dumbbell_studies.papers.reproduce import RUNS
 from dumbbell.quantities.json_text import json_text
-from dumbbell.report import write_attribution_page, write_report, write_site
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, Progress, SweepInterrupted
 from dumbbell.runs.run_count import check_run_count
+from dumbbell_studies.cli.attribution import attribute_reproduction
+from dumbbell_studies.cli.print_reproduction import ATTRIBUTION, print_all
+from dumbbell_studies.papers import PAPERS, Paper, Reproduction, reproduce
+from dumbbell_studies.papers.attribution import SEEDS, Attribution, AttributionInterrupted
+from dumbbell_studies.papers.presets import PRESETS, with_preset
+from dumbbell_studies.papers.reproduce import RUNS
+from dumbbell_studies.report import write_attribution_page, write_report, write_site
 
 __all__ = ["reproduce_command"]
 
@@ -46,6 +46,16 @@ EXAMPLES = (
 RUNS_SHARE = 0.7
 #: With the kernel: where the simulator ends, and where the runs do.
 KERNEL_SHARES = (0.01, 0.99)
+
+
+def complete_papers(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a paper."""
+    return matching(incomplete, ((name, paper.title) for name, paper in PAPERS.items()))
+
+
+def complete_presets(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a paper's apparatus."""
+    return matching(incomplete, ((name, preset.what) for name, preset in PRESETS.items()))
 
 
 def reproduce_command(

@@ -11,15 +11,15 @@ from dumbbell.cli import options
 from dumbbell.cli.completion import complete_engines, complete_what
 from dumbbell.cli.console import note_cache, print_json, print_line, progress_bar
 from dumbbell.cli.report import show_page
-from dumbbell_studies.cli.score_tables import print_board, print_league
 from dumbbell.congestion_control import congestion_controls
 from dumbbell.congestion_control.linux_tree import tree_in_use
 from dumbbell.errors import ScenarioError
-from dumbbell_studies.report.score_page import write_league
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache
 from dumbbell.runs.cache import as_cache
+from dumbbell_studies.cli.score_tables import print_board, print_league
+from dumbbell_studies.report.score_page import write_league
 from dumbbell_studies.score import Board, League, find_board, score_board
 
 __all__ = ["default_controls", "score_command"]

@@ -14,14 +14,14 @@ from dumbbell.cli.completion import complete_what
 from dumbbell.cli.console import note, note_cache, print_json, print_line, progress_bar
 from dumbbell.cli.options import OUTPUT
 from dumbbell.cli.real_time import real_time_note
+from dumbbell.compare.worst import WORST
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import Time
 from dumbbell.runs import Cache
+from dumbbell.scenario_space import SPACES
 from dumbbell_studies.search import SearchProgress, SearchResult, confirm, search
 from dumbbell_studies.search.search import KERNEL_SEEDS, NOISE
-from dumbbell_studies.search.space import SPACES
-from dumbbell_studies.search.worst import WORST
 
 __all__ = ["search_command"]
 

@@ -9,9 +9,9 @@ import typer
 
 from dumbbell.cli import options
 from dumbbell.cli.console import note_cache, print_json, print_line, print_table, progress_bar
-from dumbbell_studies.cli.tuning_options import TUNING, On, Over, Seeds, What, goal_columns, tuned
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.runs import Cache, Progress
+from dumbbell_studies.cli.tuning_options import TUNING, On, Over, Seeds, What, goal_columns, tuned
 from dumbbell_studies.tuning import Goal, Trial, Tuning, tune
 
 __all__ = ["tune_command"]

@@ -19,7 +19,11 @@ __all__ = ["answer_to", "answers", "is_lost"]
 @cache
 def answers() -> dict[str, Any]:
     """Return the answers by the finding's id: `conclusion` and `sentence`."""
-    text = resources.files("dumbbell_studies.papers").joinpath("answers.json").read_text(encoding="utf-8")
+    text = (
+        resources.files("dumbbell_studies.papers")
+        .joinpath("answers.json")
+        .read_text(encoding="utf-8")
+    )
     found: dict[str, Any] = json.loads(text)
     return found
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.run.engine import engine_build
 from dumbbell_studies.papers.conclusion import FindingAttribution
 from dumbbell_studies.papers.finding import Finding, Outcome
 from dumbbell_studies.papers.paper import Paper
@@ -23,7 +24,6 @@ from dumbbell_studies.papers.question import Question
 from dumbbell_studies.papers.questions import QUESTIONS
 from dumbbell_studies.papers.screening import Screening
 from dumbbell_studies.papers.trials import Trials
-from dumbbell.run.engine import engine_build
 
 __all__ = ["SEEDS", "Attribution", "AttributionInterrupted", "attribute"]
 

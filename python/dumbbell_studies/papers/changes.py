@@ -6,10 +6,10 @@ import dataclasses
 from functools import partial
 from typing import Any
 
-from dumbbell_studies.papers.element import Change
-from dumbbell_studies.papers.starts import in_turn, later
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.tcp import TcpChoice
+from dumbbell_studies.papers.element import Change
+from dumbbell_studies.papers.starts import in_turn, later
 
 __all__ = [
     "bbr_paced", "delayed_count", "dummynet", "flows", "impaired", "late", "late_timers", "memory",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dumbbell_studies.papers.finding import Check
 from dumbbell.statistics import spearman
+from dumbbell_studies.papers.finding import Check
 
 __all__ = ["at_every", "falls", "grows"]
 

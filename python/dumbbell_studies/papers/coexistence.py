@@ -13,15 +13,15 @@ from functools import partial
 from typing import NamedTuple
 
 from dumbbell.models import MODELS, Prediction
+from dumbbell.plots import Curve, Figure, overlay, style_of
+from dumbbell.run import Run
+from dumbbell.scenario import Group, Scenario
+from dumbbell.statistics import mean_and_interval
 from dumbbell_studies.papers.clauses import falls, grows
 from dumbbell_studies.papers.finding import Check, Finding
 from dumbbell_studies.papers.hosts import BBR_BEFORE_5_1, spelled
 from dumbbell_studies.papers.paper import ModelCheck, Paper, ResultTable
 from dumbbell_studies.papers.results import Results, group_values
-from dumbbell.plots import Curve, Figure, overlay, style_of
-from dumbbell.run import Run
-from dumbbell.scenario import Group, Scenario
-from dumbbell.statistics import mean_and_interval
 
 __all__ = ["PAPER"]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from dumbbell.statistics import mcnemar
 from dumbbell_studies.papers.element import name_of
 from dumbbell_studies.papers.factorial_trial import Factorial
 from dumbbell_studies.papers.finding import Finding, Outcome, outcome_of
 from dumbbell_studies.papers.question import Question
 from dumbbell_studies.papers.trial import Effect, Trial, significant_of
-from dumbbell.statistics import mcnemar
 
 __all__ = ["Conclusion", "FindingAttribution"]
 

@@ -11,8 +11,10 @@ __all__ = ["decode", "encode"]
 
 #: Key of what an object is an instance of.
 TYPE = "="
-#: The only package whose classes are read back.
-PACKAGE = "dumbbell."
+#: The only packages whose classes are read back.
+PACKAGES = ("dumbbell.", "dumbbell_studies.")
+#: The papers' package by the name that it was written with before it was one of the studies.
+PAPERS, FORMER_PAPERS = "dumbbell_studies.papers.", "dumbbell.papers."
 
 
 def encode(value: Any) -> Any:
@@ -51,7 +53,9 @@ def decode(value: Any) -> Any:
     if of == "float":
         return float(fields["value"])
     module, _, name = of.partition(":")
-    if not module.startswith(PACKAGE):
+    if module.startswith(FORMER_PAPERS):
+        module = PAPERS + module.removeprefix(FORMER_PAPERS)
+    if not module.startswith(PACKAGES):
         raise ValueError(f"`{of}` is not a measurement of dumbbell's")
     try:
         return getattr(import_module(module), name)(**{k: decode(v) for k, v in fields.items()})

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from dumbbell_studies.papers.finding import Check, CheckSummary, Finding, evaluate, summarize
-from dumbbell_studies.papers.results import Results
 from dumbbell.plots import Figure
 from dumbbell.run import Run
 from dumbbell.run.engine import KERNEL, SIMULATOR
 from dumbbell.scenario import Scenario
+from dumbbell_studies.papers.finding import Check, CheckSummary, Finding, evaluate, summarize
+from dumbbell_studies.papers.results import Results
 
 __all__ = ["FromCaptures", "ModelCheck", "Paper", "ResultTable"]
 

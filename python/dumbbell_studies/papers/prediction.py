@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from dumbbell.statistics import Difference, Interval, paired_difference, wilson
+from dumbbell.statistics.mean_interval import student_interval
 from dumbbell_studies.papers.by_tcptrace import by_tcptrace
 from dumbbell_studies.papers.element import Setup, Treatment
 from dumbbell_studies.papers.trials import Trials, fresh
-from dumbbell.statistics import Difference, Interval, paired_difference, wilson
-from dumbbell.statistics.mean_interval import student_interval
 
 __all__ = [
     "Ended", "Evidence", "Prediction", "Verdict", "at_least", "counted", "only", "predicted",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.errors import EngineError, ScenarioError, nearest
+from dumbbell.run.engine import check_for_kernel
+from dumbbell.scenario import Scenario
 from dumbbell_studies.papers.apparatus import apply
 from dumbbell_studies.papers.element import Setup, Treatment
 from dumbbell_studies.papers.paper import Paper
-from dumbbell.run.engine import check_for_kernel
-from dumbbell.scenario import Scenario
 
 __all__ = ["PRESETS", "Preset", "kernel_part", "preset_for", "with_preset"]
 

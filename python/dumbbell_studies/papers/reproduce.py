@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell_studies.papers.finding import Finding, Outcome
-from dumbbell_studies.papers.paper import Paper, ResultTable
-from dumbbell_studies.papers.results import Results
 from dumbbell.plots import Figure
 from dumbbell.plots.paper_figure import save_all
 from dumbbell.quantities.json_text import json_text
@@ -19,6 +16,9 @@ from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.run.capture import Capture, pending_capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, Progress, run_all
+from dumbbell_studies.papers.finding import Finding, Outcome
+from dumbbell_studies.papers.paper import Paper, ResultTable
+from dumbbell_studies.papers.results import Results
 
 __all__ = ["RUNS", "EngineResult", "Reproduction", "reproduce"]
 

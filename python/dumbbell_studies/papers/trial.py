@@ -6,11 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell_studies.papers.apparatus import is_control, is_part
-from dumbbell_studies.papers.element import Setup, name_of
-from dumbbell_studies.papers.finding import Outcome, evaluate, outcome_of
-from dumbbell_studies.papers.question import Question
-from dumbbell_studies.papers.trials import Trials
 from dumbbell.statistics import (
     Difference,
     Interval,
@@ -20,6 +15,11 @@ from dumbbell.statistics import (
     paired_newcombe,
     wilson,
 )
+from dumbbell_studies.papers.apparatus import is_control, is_part
+from dumbbell_studies.papers.element import Setup, name_of
+from dumbbell_studies.papers.finding import Outcome, evaluate, outcome_of
+from dumbbell_studies.papers.question import Question
+from dumbbell_studies.papers.trials import Trials
 
 __all__ = ["SIGNIFICANT", "Effect", "Trial", "compare", "settle", "significant", "significant_of"]
 

@@ -12,12 +12,6 @@ from typing import Any, Generic, TypeVar
 
 from dumbbell import capture_analysis
 from dumbbell.errors import ResultError
-from dumbbell_studies.papers import captured_flow, inflight_counts, results
-from dumbbell_studies.papers.apparatus import apply
-from dumbbell_studies.papers.element import Setup
-from dumbbell_studies.papers.measured_text import decode, encode
-from dumbbell_studies.papers.paper import Paper
-from dumbbell_studies.papers.results import Results
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import SIMULATOR
@@ -26,6 +20,12 @@ from dumbbell.runs.key import RunKey, run_key
 from dumbbell.runs.measures import measuring_build
 from dumbbell.runs.record import make_record
 from dumbbell.scenario import Scenario
+from dumbbell_studies.papers import captured_flow, inflight_counts, results
+from dumbbell_studies.papers.apparatus import apply
+from dumbbell_studies.papers.element import Setup
+from dumbbell_studies.papers.measured_text import decode, encode
+from dumbbell_studies.papers.paper import Paper
+from dumbbell_studies.papers.results import Results
 
 __all__ = ["Trials", "fresh"]
 

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from dumbbell.report.template import render_template, write_page
 from dumbbell_studies.papers.element import name_of
 from dumbbell_studies.papers.finding import Outcome
 from dumbbell_studies.papers.plain_words import PLAIN_WORDS
-from dumbbell.report.template import render_template, write_page
 
 if TYPE_CHECKING:
+    from dumbbell.statistics import Interval
     from dumbbell_studies.papers.attribution import Attribution
     from dumbbell_studies.papers.conclusion import FindingAttribution
     from dumbbell_studies.papers.question import Quantity
     from dumbbell_studies.papers.trial import Effect, Trial
-    from dumbbell.statistics import Interval
 
 __all__ = ["CHARTS", "render_attribution", "write_attribution_page"]
 
@@ -263,6 +263,7 @@ def render_attribution(
     return render_template(
         "attribution.html.j2",
         language,
+        package="dumbbell_studies.report",
         sections=[
             Section(each, PLAIN_WORDS.get(each.finding.id, ""), fresh_rows(each), charts_of(each))
             for each in found

@@ -90,7 +90,12 @@ def write_site(
 
 def render(reproduction: Reproduction, language: str = "") -> str:
     """Return a paper's page as HTML, which opens in a language or, without one, the browser's."""
-    return render_template("reproduction.html.j2", language, page=paper_page(reproduction))
+    return render_template(
+        "reproduction.html.j2",
+        language,
+        package="dumbbell_studies.report",
+        page=paper_page(reproduction),
+    )
 
 
 def render_site(reproductions: Sequence[Reproduction], command: str, language: str = "") -> str:
@@ -101,6 +106,7 @@ def render_site(reproductions: Sequence[Reproduction], command: str, language: s
     return render_template(
         "site.html.j2",
         language,
+        package="dumbbell_studies.report",
         pages=[paper_page(each) for each in reproductions],
         totals=[
             (engine, Counter(finding.outcome for finding in findings))

@@ -11,10 +11,10 @@ from pathlib import Path
 from dumbbell.quantities.json_text import json_text
 from dumbbell.report.template import render_template, write_page
 from dumbbell.run.engine import SIMULATOR
+from dumbbell.statistics import Interval
 from dumbbell_studies.score import Board, Bound, Category, ControlScore, League, ScoredCase
 from dumbbell_studies.score.control import CellScore
 from dumbbell_studies.score.text import cell_line, control_names, limit_lines, mean_text
-from dumbbell.statistics import Interval
 
 __all__ = ["JSON_FILE", "PAGE_FILE", "render_league", "write_league"]
 
@@ -158,4 +158,6 @@ def write_league(league: League, directory: Path, language: str = "") -> Path:
 
 def render_league(league: League, language: str = "") -> str:
     """Return the page's HTML, which opens in a language or, without one, the browser's."""
-    return render_template("score.html.j2", language, page=ScorePage(league))
+    return render_template(
+        "score.html.j2", language, package="dumbbell_studies.report", page=ScorePage(league)
+    )

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from dumbbell.statistics import Interval, jackknife_interval
 from dumbbell_studies.score.aggregate import category_score, overall_score
 from dumbbell_studies.score.board import Board, Category
 from dumbbell_studies.score.bound import Bound
 from dumbbell_studies.score.scored_case import ScoredCase
-from dumbbell.statistics import Interval, jackknife_interval
 
 __all__ = ["CellScore", "ControlScore", "MetricScore"]
 

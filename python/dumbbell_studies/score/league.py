@@ -17,11 +17,11 @@ from dumbbell.run import Run
 from dumbbell.run.engine import KERNEL, SIMULATOR, engine_build
 from dumbbell.runs import Cache, Progress, measure_each
 from dumbbell.runs.measures import Measures
+from dumbbell.verdict import INVALID
 from dumbbell_studies.score.board import Board
 from dumbbell_studies.score.control import CellScore, ControlScore, MetricScore
 from dumbbell_studies.score.oracle import oracle_of
 from dumbbell_studies.score.scored_case import ScoredCase
-from dumbbell.verdict import INVALID
 
 __all__ = ["League", "score_board"]
 

@@ -4,93 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
 
-from dumbbell.errors import DumbbellError, ScenarioError
-from dumbbell.run import Run
-from dumbbell.run.engine import SIMULATOR
-from dumbbell.runs import Progress, measure_each
+from dumbbell.compare.reference import Outcome, compared
+from dumbbell.compare.worst import Worst
+from dumbbell.errors import ScenarioError
+from dumbbell.runs import Progress
 from dumbbell.runs.cache import Cache
 from dumbbell.scenario import Scenario
-from dumbbell_studies.search.candidate import Candidate, Plain
-from dumbbell_studies.search.fair_part import part_of
-from dumbbell_studies.search.worst import REALISTIC, Rows, Worst
-from dumbbell.verdict import INVALID
+from dumbbell.scenario_space import Candidate, Plain
 
-__all__ = ["Evaluator", "Outcome", "Side", "compared"]
-
-
-@dataclass(frozen=True)
-class Side:
-    """One run.
-
-    Attributes
-    ----------
-    value
-        What is measured; None where there is none.
-    part
-        The part of its fair share that group 0 got.
-    fault
-        Why the run does not count; empty if it does.
-    """
-
-    value: float | None
-    part: float
-    fault: str = ""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A scenario on one seed, with what is under test and with the reference in its place."""
-
-    tested: Side
-    reference: Side
-
-    def score(self, worst: Worst) -> float | None:
-        """Return how much worse one does; None if a run does not count or is not realistic."""
-        if self.tested.fault or self.reference.fault:
-            return None
-        if self.tested.value is None or self.reference.value is None:
-            return None
-        if self.reference.part < REALISTIC:
-            return None
-        return worst.score(self.tested.value, self.reference.value)
-
-
-def compared(
-    scenarios: Iterable[tuple[Scenario, Scenario]],
-    worst: Worst,
-    *,
-    engine: str = SIMULATOR,
-    jobs: int | None = None,
-    cache: Cache | bool | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> list[Outcome]:
-    """Run pairs of scenarios: with what is under test, and with the reference.
-
-    Raises
-    ------
-    SweepInterrupted
-        Ctrl-C.
-    """
-    listed = [((index, side), each) for index, pair in enumerate(scenarios)
-              for side, each in enumerate(pair)]  # fmt: skip
-
-    def take(_: tuple[int, int], rows: Rows, read: Callable[[], Run]) -> Side:
-        run = read()
-        fault = ""
-        if run.verdict.status == INVALID:
-            fault = next(each.message for each in run.verdict.reasons if each.status == INVALID)
-        return Side(worst.value(run, rows), part_of(run.scenario, run.summary, 0), fault)
-
-    def failed(_: tuple[int, int], error: DumbbellError) -> Side:
-        return Side(None, 0.0, str(error))
-
-    sides = measure_each(
-        listed, take, engine=engine, workers=jobs, cache=cache, on_progress=on_progress,
-        on_failed=failed,
-    )  # fmt: skip
-    return [Outcome(sides[n, 0], sides[n, 1]) for n in range(len(listed) // 2)]
+__all__ = ["Evaluator"]
 
 
 @dataclass
@@ -198,17 +121,3 @@ class Evaluator:
             candidate.scenario(self.plain, is_reference=False, seed=seed),
             candidate.scenario(self.plain, is_reference=True, seed=seed),
         )
-
-
-def mean_values(outcomes: Sequence[Outcome], worst: Worst) -> tuple[float, float]:
-    """Return the means of what is measured, under test and of the reference.
-
-    They are over the outcomes that count; 0 if none does.
-    """
-    counted = [each for each in outcomes if each.score(worst) is not None]
-    if not counted:
-        return 0.0, 0.0
-    return (
-        fmean(each.tested.value or 0.0 for each in counted),
-        fmean(each.reference.value or 0.0 for each in counted),
-    )

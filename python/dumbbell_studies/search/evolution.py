@@ -11,9 +11,9 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dumbbell_studies.search.candidate import Candidate, crossed, drawn, mutated
+from dumbbell.scenario_space import Candidate, Space
 from dumbbell_studies.search.evaluator import Evaluator
-from dumbbell_studies.search.space import Space
+from dumbbell_studies.search.variation import crossed, drawn, mutated
 
 __all__ = ["Evolution"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dumbbell.compare.worst import Worst
 from dumbbell.errors import ScenarioError, os_reason
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.describe_path import describe_path
 from dumbbell.scenario.file import format_scenario
-from dumbbell_studies.search.candidate import Candidate, Plain
-from dumbbell_studies.search.worst import Worst
+from dumbbell.scenario_space import Candidate, Plain
 
 __all__ = ["Confirmation", "Finding"]
 

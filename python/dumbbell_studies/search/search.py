@@ -8,19 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dumbbell.compare.reference import Outcome, compared, mean_values
+from dumbbell.compare.worst import REALISTIC, Worst, worst_named
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import EngineError, ScenarioError
 from dumbbell.run.engine import KERNEL, check_engine
 from dumbbell.runs import Progress
 from dumbbell.runs.cache import Cache
 from dumbbell.scenario import Scenario
-from dumbbell_studies.search.candidate import Candidate, Plain
-from dumbbell_studies.search.evaluator import Evaluator, Outcome, compared, mean_values
+from dumbbell.scenario_space import Candidate, Plain, space_named
+from dumbbell_studies.search.evaluator import Evaluator
 from dumbbell_studies.search.evolution import Evolution
 from dumbbell_studies.search.finding import Confirmation, Finding
 from dumbbell_studies.search.shrink import shrink
-from dumbbell_studies.search.space import space_named
-from dumbbell_studies.search.worst import REALISTIC, Worst, worst_named
 
 __all__ = ["NOISE", "SearchProgress", "SearchResult", "confirm", "search"]
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dumbbell_studies.search.candidate import Candidate
-from dumbbell_studies.search.kind import Element
+from dumbbell.scenario_space import Candidate, Element
 
 __all__ = ["shrink"]
 

@@ -16,8 +16,8 @@ from dumbbell.runs import Progress, measure_each
 from dumbbell.runs.cache import Cache
 from dumbbell.runs.measures import Measures
 from dumbbell.scenario import Group, Scenario
-from dumbbell_studies.score import Board, find_board, score_board, shipped_boards
 from dumbbell.verdict import INVALID
+from dumbbell_studies.score import Board, find_board, score_board, shipped_boards
 
 __all__ = ["OVERALL", "BoardTarget", "Goal", "MetricTarget", "Target", "Values", "target_named"]
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dumbbell_studies.papers.kakenhi2024.measurements import AloneMeasured, IntervalMeasured, Measured
+from dumbbell_studies.papers.kakenhi2024.measurements import (
+    AloneMeasured,
+    IntervalMeasured,
+    Measured,
+)
 from dumbbell_studies.papers.kakenhi2024.runs import Alone, Interval, Mixed, Point
 from dumbbell_studies.papers.results import Results
 

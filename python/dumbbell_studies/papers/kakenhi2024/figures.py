@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dumbbell.models import MODELS
+from dumbbell.plots import Curve, Figure, overlay, style_of
 from dumbbell_studies.papers.kakenhi2024.alone_metrics import ALONE_METRICS
 from dumbbell_studies.papers.kakenhi2024.by_kind import (
     alone_of,
@@ -17,7 +18,11 @@ from dumbbell_studies.papers.kakenhi2024.by_kind import (
     mixed_of,
     mixes,
 )
-from dumbbell_studies.papers.kakenhi2024.measurements import AloneMeasured, IntervalMeasured, Measured
+from dumbbell_studies.papers.kakenhi2024.measurements import (
+    AloneMeasured,
+    IntervalMeasured,
+    Measured,
+)
 from dumbbell_studies.papers.kakenhi2024.runs import (
     ALONE_CCS,
     DEEP_BDP,
@@ -29,7 +34,6 @@ from dumbbell_studies.papers.kakenhi2024.runs import (
     scenario,
 )
 from dumbbell_studies.papers.results import Results
-from dumbbell.plots import Curve, Figure, overlay, style_of
 
 __all__ = ["draw_figures"]
 

@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 
 from dumbbell.metrics import Warmup
 from dumbbell.models.cubic_epochs import trajectory_mean_pkts
-from dumbbell_studies.papers.kakenhi2024.runs import Alone, Interval, Point
-from dumbbell_studies.papers.results import group_values
 from dumbbell.run import Run
 from dumbbell.run.series import to_floats
+from dumbbell_studies.papers.kakenhi2024.runs import Alone, Interval, Point
+from dumbbell_studies.papers.results import group_values
 
 __all__ = [
     "AloneMeasured",

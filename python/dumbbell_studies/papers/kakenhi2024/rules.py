@@ -6,11 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from dumbbell.statistics import spearman
 from dumbbell_studies.papers.clauses import at_every
 from dumbbell_studies.papers.finding import Check, Finding, Variation, evaluate
 from dumbbell_studies.papers.kakenhi2024.by_kind import alone_of, intervals_of, mixed_of
 from dumbbell_studies.papers.kakenhi2024.devices import DEVICES
-from dumbbell_studies.papers.kakenhi2024.measurements import AloneMeasured, IntervalMeasured, Measured
+from dumbbell_studies.papers.kakenhi2024.measurements import (
+    AloneMeasured,
+    IntervalMeasured,
+    Measured,
+)
 from dumbbell_studies.papers.kakenhi2024.runs import (
     BBR_FCA_RIVALS,
     BUFFERS_BDP,
@@ -28,7 +33,6 @@ from dumbbell_studies.papers.kakenhi2024.runs import (
     Point,
 )
 from dumbbell_studies.papers.results import Results
-from dumbbell.statistics import spearman
 
 __all__ = ["MANY_FLOWS", "c4_checks", "check_c1", "check_findings", "unfairness"]
 

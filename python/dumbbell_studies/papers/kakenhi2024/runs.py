@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dumbbell_studies.papers.hosts import BBR_BEFORE_5_1, spelled
 from dumbbell.scenario import Group, Scenario
+from dumbbell_studies.papers.hosts import BBR_BEFORE_5_1, spelled
 
 __all__ = [
     "ALONE_CCS",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dumbbell.plots import style_of
 from dumbbell_studies.papers.kakenhi2024.alone_metrics import ALONE_METRICS
 from dumbbell_studies.papers.kakenhi2024.by_kind import (
     alone_of,
@@ -15,11 +16,21 @@ from dumbbell_studies.papers.kakenhi2024.by_kind import (
     mixes,
 )
 from dumbbell_studies.papers.kakenhi2024.devices import DEVICES, SOURCES
-from dumbbell_studies.papers.kakenhi2024.measurements import AloneMeasured, IntervalMeasured, Measured
-from dumbbell_studies.papers.kakenhi2024.runs import ALONE_CCS, RIVALS, Alone, Interval, Mixed, Point
+from dumbbell_studies.papers.kakenhi2024.measurements import (
+    AloneMeasured,
+    IntervalMeasured,
+    Measured,
+)
+from dumbbell_studies.papers.kakenhi2024.runs import (
+    ALONE_CCS,
+    RIVALS,
+    Alone,
+    Interval,
+    Mixed,
+    Point,
+)
 from dumbbell_studies.papers.paper import ResultTable
 from dumbbell_studies.papers.results import Results
-from dumbbell.plots import style_of
 
 __all__ = ["devices_table", "make_tables"]
 

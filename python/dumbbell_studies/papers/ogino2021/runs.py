@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dumbbell_studies.papers.hosts import BBR_BEFORE_5_1, spelled
 from dumbbell.scenario import Group, Scenario
+from dumbbell_studies.papers.hosts import BBR_BEFORE_5_1, spelled
 
 __all__ = [
     "BUFFERS_BDP",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+from dumbbell.plots import style_of
+from dumbbell.statistics import mean_and_interval
 from dumbbell_studies.papers.ogino2021.measurements import Measured, points_of
 from dumbbell_studies.papers.ogino2021.runs import FLOWS, RIVALS, Point
 from dumbbell_studies.papers.paper import ResultTable
 from dumbbell_studies.papers.results import Results
-from dumbbell.plots import style_of
-from dumbbell.statistics import mean_and_interval
 
 __all__ = ["make_tables"]
 

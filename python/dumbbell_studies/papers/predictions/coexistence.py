@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dumbbell.statistics import Interval
+from dumbbell.statistics.mean_interval import student_interval
 from dumbbell_studies.papers import coexistence
 from dumbbell_studies.papers.element import Setup
 from dumbbell_studies.papers.finding import evaluate
 from dumbbell_studies.papers.prediction import Ended, Evidence, Prediction, Verdict, only, predicted
 from dumbbell_studies.papers.questions import AGAINST_CUBIC, average, d3
-from dumbbell.statistics import Interval
-from dumbbell.statistics.mean_interval import student_interval
 
 __all__ = ["COEXISTENCE"]
 

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from dumbbell.statistics import Interval, paired_difference
+from dumbbell.statistics.mean_interval import student_interval
 from dumbbell_studies.papers.element import Setup, Treatment
 from dumbbell_studies.papers.finding import evaluate
 from dumbbell_studies.papers.ogino2021.measurements import Measured
@@ -21,8 +23,6 @@ from dumbbell_studies.papers.prediction import (
     predicted,
 )
 from dumbbell_studies.papers.questions import pair
-from dumbbell.statistics import Interval, paired_difference
-from dumbbell.statistics.mean_interval import student_interval
 
 __all__ = ["OGINO"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dumbbell.statistics import paired_newcombe
 from dumbbell_studies.papers.element import Setup
 from dumbbell_studies.papers.prediction import (
     Ended,
@@ -13,7 +14,6 @@ from dumbbell_studies.papers.prediction import (
     predicted,
 )
 from dumbbell_studies.papers.questions import copas
-from dumbbell.statistics import paired_newcombe
 
 __all__ = ["SAITO"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dumbbell.statistics import mean_and_interval
 from dumbbell_studies.papers.paper import ResultTable
 from dumbbell_studies.papers.results import Results
 from dumbbell_studies.papers.saito2022.measurements import Measured
 from dumbbell_studies.papers.saito2022.runs import CAUSE_SPREADS, CAUSE_TIME, FLOWS, VARIANTS, Point
 from dumbbell_studies.papers.saito2022.spreads import spreads_of, when
-from dumbbell.statistics import mean_and_interval
 
 __all__ = ["causes_table", "make_tables"]
 

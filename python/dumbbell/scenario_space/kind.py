@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from dumbbell_studies.search.scale import Scale
+from dumbbell.scenario_space.scale import Scale
 
 __all__ = ["Element", "Kind", "Roles", "Values", "Words"]
 

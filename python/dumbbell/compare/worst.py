@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from dumbbell.compare.fair_part import part_of
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.metrics.harm import harm_of
 from dumbbell.metrics.metric import metric_named
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
-from dumbbell_studies.search.fair_part import part_of
 
 __all__ = ["REALISTIC", "WORST", "Worst", "worst_named"]
 

@@ -1,23 +1,19 @@
-"""A candidate of a search: the plain scenario and the elements that it has on top."""
+"""A scenario of a space: the plain one and the elements that it has on top."""
 
 from __future__ import annotations
 
 import copy
-import random
 from collections import Counter
 from dataclasses import dataclass, replace
 
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.scenario import Group, Scenario
-from dumbbell_studies.search.kind import Element, Roles, Words
-from dumbbell_studies.search.space import Space
+from dumbbell.scenario_space.kind import Element, Roles, Words
 
-__all__ = ["Candidate", "Plain", "crossed", "drawn", "mutated"]
+__all__ = ["MAX_ELEMENTS", "Candidate", "Plain", "with_drawn_phase"]
 
 #: Most elements of a candidate: those that are not needed cost time, and are shrunk away later.
 MAX_ELEMENTS = 6
-#: Of a first candidate.
-MAX_DRAWN = 4
 
 
 @dataclass(frozen=True)
@@ -113,41 +109,3 @@ def with_drawn_phase(scenario: Scenario) -> Scenario:
         for group in scenario.groups
     ]
     return scenario.replace(groups=groups)
-
-
-def drawn(space: Space, source: random.Random) -> Candidate:
-    """Return a candidate of a few elements."""
-    count = source.randint(1, MAX_DRAWN)
-    return Candidate.of([space.draw(source) for _ in range(count)])
-
-
-def mutated(candidate: Candidate, space: Space, source: random.Random) -> Candidate:
-    """Return a candidate that differs in one element or two."""
-    elements = list(candidate.elements)
-    for _ in range(1 + (source.random() < 0.3)):
-        how = source.random()
-        if not elements or (how < 0.2 and len(elements) < MAX_ELEMENTS):
-            elements.append(space.draw(source))
-            continue
-        index = source.randrange(len(elements))
-        if how < 0.35:
-            del elements[index]
-        elif how < 0.45:
-            elements[index] = space.draw(source, elements[index].name)
-        else:
-            elements[index] = nudged(elements[index], source)
-    return Candidate.of(elements)
-
-
-def nudged(element: Element, source: random.Random) -> Element:
-    """Return an element with one of its numbers changed."""
-    index = source.randrange(len(element.numbers))
-    scale = list(element.kind.parameters.values())[index]
-    return element.with_number(index, scale.near(element.numbers[index], source))
-
-
-def crossed(one: Candidate, other: Candidate, source: random.Random) -> Candidate:
-    """Return a candidate with elements of two."""
-    both = [*one.elements, *other.elements]
-    source.shuffle(both)
-    return Candidate.of([each for each in both if source.random() < 0.6])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dumbbell.quantities.quantity import Rate, Time
-from dumbbell_studies.search.kind import Kind, Roles, Values, Words
-from dumbbell_studies.search.path_kinds import in_ms
-from dumbbell_studies.search.scale import Scale, linear, logarithmic
+from dumbbell.scenario_space.kind import Kind, Roles, Values, Words
+from dumbbell.scenario_space.path_kinds import in_ms
+from dumbbell.scenario_space.scale import Scale, linear, logarithmic
 
 __all__ = ["Competitor", "Datagrams", "OnOffCompetitor", "Pauses", "Pulses"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dumbbell.quantities.quantity import Loss, Rate, Time
-from dumbbell_studies.search.kind import Kind, Roles, Values, Words
-from dumbbell_studies.search.scale import Scale, linear, logarithmic
+from dumbbell.scenario_space.kind import Kind, Roles, Values, Words
+from dumbbell.scenario_space.scale import Scale, linear, logarithmic
 
 __all__ = [
     "BufferSize", "Flows", "LinkRate", "Outage", "Outages", "QueueDiscipline", "RandomLoss",

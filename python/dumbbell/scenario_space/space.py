@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario import Scenario
-from dumbbell_studies.search.kind import Element, Kind
-from dumbbell_studies.search.path_kinds import (
+from dumbbell.scenario_space.kind import Element, Kind
+from dumbbell.scenario_space.path_kinds import (
     BufferSize,
     Flows,
     LinkRate,
@@ -22,8 +22,14 @@ from dumbbell_studies.search.path_kinds import (
     Rtt,
     RttStep,
 )
-from dumbbell_studies.search.scale import linear
-from dumbbell_studies.search.traffic_kinds import Competitor, Datagrams, OnOffCompetitor, Pauses, Pulses
+from dumbbell.scenario_space.scale import linear
+from dumbbell.scenario_space.traffic_kinds import (
+    Competitor,
+    Datagrams,
+    OnOffCompetitor,
+    Pauses,
+    Pulses,
+)
 
 __all__ = ["SPACES", "Space", "space_named"]
 

@@ -1,0 +1,75 @@
+"""Commands of other packages: an entry point of the group `dumbbell.commands` declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from dumbbell.cli.lazy_command import CommandGroup, LazyCommand
+
+__all__ = ["InstalledCommand", "RootGroup", "installed_commands"]
+
+#: Each entry point of this group is a mapping of names to `InstalledCommand`.
+GROUP = "dumbbell.commands"
+
+
+class InstalledCommand(NamedTuple):
+    """A command of another package.
+
+    Attributes
+    ----------
+    help_line
+        The first line of its help.
+    package
+        The package with its module, which `LazyCommand` loads.
+    after
+        The command that it follows in `dumbbell --help`.
+    """
+
+    help_line: str
+    package: str
+    after: str
+
+
+class RootGroup(CommandGroup):
+    """The command `dumbbell`, which looks for commands of other packages only where it must.
+
+    Reading the metadata of all installed packages takes longer than loading a command of its own.
+    """
+
+    def add_installed(self) -> None:
+        """Add the commands of other packages, each behind the one that it follows."""
+        names = list(self.commands)
+        for name, each in installed_commands().items():
+            if name not in self.commands:
+                at = names.index(each.after) + 1 if each.after in names else len(names)
+                names.insert(at, name)
+                self.add_command(LazyCommand(name, each.help_line, each.package))
+        self.commands = {name: self.commands[name] for name in names}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return all names in the order of `dumbbell --help`."""
+        self.add_installed()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by its name; None if there is none."""
+        if cmd_name not in self.commands:
+            self.add_installed()
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the arguments begin with."""
+        if args[0] not in self.commands:
+            self.add_installed()
+        return super().resolve_command(ctx, args)
+
+
+def installed_commands() -> Mapping[str, InstalledCommand]:
+    """Return the commands that installed packages declare, by name."""
+    from importlib.metadata import entry_points  # slow to import
+
+    found: dict[str, InstalledCommand] = {}
+    for each in entry_points(group=GROUP):
+        found.update(each.load())
+    return found

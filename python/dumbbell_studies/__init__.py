@@ -1,0 +1,1 @@
+"""Studies made with the laboratory `dumbbell`: papers reproduced, boards, searches, tuning."""

@@ -1,0 +1,1 @@
+"""The commands of the studies: `reproduce`, `search`, `tune`, `ablate` and `score`."""
