@@ -37,8 +37,8 @@ lint: build ## formatters and linters, changing nothing
 	cargo fmt --all -- --check
 	rustfmt --edition 2024 --check $(DECLARED)
 	cargo clippy $(CHECKED) --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff format --check python tests benches
-	$(BIN)/ruff check python tests benches
+	$(BIN)/ruff format --check python tests benches tools
+	$(BIN)/ruff check python tests benches tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/wording.py
@@ -47,8 +47,8 @@ lint: build ## formatters and linters, changing nothing
 format: build ## format Rust and Python
 	cargo fmt --all
 	rustfmt --edition 2024 $(DECLARED)
-	$(BIN)/ruff format python tests benches
-	$(BIN)/ruff check --fix python tests benches
+	$(BIN)/ruff format python tests benches tools
+	$(BIN)/ruff check --fix python tests benches tools
 
 docs: build ## the user guide as HTML, in docs/_build/html
 	$(BIN)/python tools/element_figures.py

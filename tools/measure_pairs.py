@@ -64,10 +64,10 @@ def measure(document: dict[str, Any], todo: list[tuple[int, Scenario]]) -> None:
             write(head, document["cases"], DATA)
             late_us = case["reps"][-1]["lateness_p99_us"]
             line = f"{case['name']} {run.scenario.seed} {run.verdict.status} {late_us}"
-            print(line, flush=True)  # noqa: T201
+            print(line, flush=True)
         return Run(run.scenario, run.summary, {})
 
-    print(f"{len(todo)} runs", flush=True)  # noqa: T201
+    print(f"{len(todo)} runs", flush=True)
     scenarios = ((key, scenario) for key, (_, scenario) in enumerate(todo))
     run_all(scenarios, engine="kernel", workers=WORKERS, on_finished=finished)
 

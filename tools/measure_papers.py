@@ -197,7 +197,7 @@ def keeper(todo: list[Wanted]) -> Callable[[int, Run], Run]:
             text = json.dumps(line(wanted, run), separators=(",", ":"))
             with lock, wanted.file.open("a", encoding="utf-8") as out:
                 out.write(text + "\n")
-        print(wanted.paper, *wanted.setup, wanted.point, wanted.seed, status, flush=True)  # noqa: T201
+        print(wanted.paper, *wanted.setup, wanted.point, wanted.seed, status, flush=True)
         return Run(run.scenario, run.summary, {})
 
     return finished

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
+from dumbbell.scenario import Scenario
 from dumbbell_studies.papers.changes import (
     bbr_paced,
     delayed_count,
@@ -24,8 +25,13 @@ from dumbbell_studies.papers.changes import (
     turns,
 )
 from dumbbell_studies.papers.element import Element, Level, Setup, Treatment
-from dumbbell_studies.papers.hosts import BBR_4_12, BBR_4_12_UNPACED, BBR_4_15, COPA_CCP_KERNEL, OVER_PACING
-from dumbbell.scenario import Scenario
+from dumbbell_studies.papers.hosts import (
+    BBR_4_12,
+    BBR_4_12_UNPACED,
+    BBR_4_15,
+    COPA_CCP_KERNEL,
+    OVER_PACING,
+)
 
 __all__ = ["ELEMENTS", "Treatment", "apply", "elements_for", "is_control", "is_part"]
 
