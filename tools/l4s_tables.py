@@ -1,6 +1,6 @@
 """Writes the tables of l4s.md: what L4S's RFCs and critics report, and what we measure.
 
-Takes some minutes: ``python tools/l4s_tables.py``; of one table ``python tools/l4s_tables.py wait``.
+``python tools/l4s_tables.py`` takes some minutes; with ``wait`` it makes that table.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ def guide() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def files(guide: dict[str, Any]) -> dict[str, str]:
     """Return what it writes, by its path."""
-    return guide["generated"]()
+    found: dict[str, str] = guide["generated"]()
+    return found
 
 
 def names_in(files: dict[str, str], *directories: str) -> list[str]:

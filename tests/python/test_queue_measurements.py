@@ -1,4 +1,4 @@
-"""The measured tables of docs/notes/queues.md: still what is measured, and still what was published."""
+"""The measured tables of docs/notes/queues.md: still what is measured, still as published."""
 
 import runpy
 from pathlib import Path

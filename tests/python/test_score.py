@@ -12,13 +12,15 @@ from random import Random
 
 import pytest
 
-from dumbbell_studies.cli.score import default_controls
 from dumbbell.congestion_control import CongestionControlChoice, congestion_controls
 from dumbbell.congestion_control.linux_tree import use_linux_tree
 from dumbbell.errors import EngineError, GateError, PrivilegeError
-from dumbbell_studies.report.score_page import render_league
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
+from dumbbell.statistics import jackknife_interval, mean_interval
+from dumbbell.verdict import INVALID, Reason, Verdict
+from dumbbell_studies.cli.score import default_controls
+from dumbbell_studies.report.score_page import render_league
 from dumbbell_studies.score import (
     Board,
     Bound,
@@ -36,8 +38,6 @@ from dumbbell_studies.score.draw import Range
 from dumbbell_studies.score.league import Place, failed
 from dumbbell_studies.score.oracle import oracle_of
 from dumbbell_studies.score.text import limit_lines, mean_text
-from dumbbell.statistics import jackknife_interval, mean_interval
-from dumbbell.verdict import INVALID, Reason, Verdict
 from tests.python.conftest import Outcome
 
 HOSTILE = Path(__file__).parents[1] / "data/hostile/hostile.bpf.c"
