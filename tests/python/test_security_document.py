@@ -29,7 +29,7 @@ def rust_constant(file: str, name: str) -> int:
 @pytest.mark.parametrize(
     ("shown", "limit"),
     [
-        ("one call of a congestion control | {:g} s of CPU", foreign_process.FUNCTION_LIMIT_S),
+        ("one call of an algorithm | {:g} s of CPU", foreign_process.FUNCTION_LIMIT_S),
         ("top level | {:g} s |", foreign_process.LOADING_LIMIT_S),
         ("sleeping, stopped, waiting | {:g} s |", foreign_process.STALL_LIMIT_S),
         ("writing the tables at the end | {:g} s |", foreign_process.FINISHING_LIMIT_S),
