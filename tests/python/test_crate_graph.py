@@ -5,6 +5,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = "dumbbell-"
 
@@ -42,3 +44,10 @@ def test_the_engines_do_not_use_each_other():
     assert crates["emu"].isdisjoint({"sim", "tcp"})
     assert crates["net"] == {"declare"}
     assert not crates["declare"]
+
+
+@pytest.mark.parametrize("main", sorted((ROOT / "crates").glob("*/tests/main.rs")))
+def test_no_file_of_tests_is_left_out(main):
+    files = {path.stem for path in main.parent.glob("*.rs")} - {"main"}
+    files |= {path.parent.name for path in main.parent.glob("*/mod.rs")}
+    assert set(re.findall(r"^mod (\w+);$", main.read_text(encoding="utf-8"), re.MULTILINE)) == files

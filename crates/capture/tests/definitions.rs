@@ -1,9 +1,7 @@
 //! What each column means, with stories that can be worked out by hand.
 
-mod story;
-
+use crate::story::{self, HANDSHAKE, analyze_scripts, analyze_with, number_of, text_of};
 use dumbbell_capture::{AnalysisOptions, Evicted};
-use story::{HANDSHAKE, analyze_scripts, analyze_with, number_of, text_of};
 
 #[test]
 fn handshake_data_and_close() {

@@ -1,8 +1,6 @@
 //! Retransmissions, SACK and RTT, clause by clause, with stories that can be worked out by hand.
 
-mod story;
-
-use story::{HANDSHAKE, analyze_scripts, text_of};
+use crate::story::{self, HANDSHAKE, analyze_scripts, text_of};
 
 /// Five segments at 50 ms; the first four of 1000 bytes are numbered below.
 const FIVE_SENT: &str = "

@@ -1,10 +1,8 @@
 //! Two captures of the same packets, as stories.
 
-mod story;
-
+use crate::story::{SYN_SEQS, number_of, packets_from};
 use arrow_array::cast::AsArray as _;
 use dumbbell_capture::{MatchOptions, Matching, PacketList, match_captures};
-use story::{SYN_SEQS, number_of, packets_from};
 
 fn match_stories(before: &str, after: &str, options: &MatchOptions) -> Matching {
     let list = |script: &str| PacketList(packets_from(script, SYN_SEQS).into_iter());

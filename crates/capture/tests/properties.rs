@@ -1,12 +1,10 @@
 //! Properties of any packets, sensible or not.
 
-mod story;
-
+use crate::story::{self, Analyzed, SYN_SEQS, analyze_packets, number_of, packets_from};
 use dumbbell_capture::{
     AnalysisOptions, MatchOptions, PacketList, SackBlocks, TcpFlags, TcpPacket, match_captures,
 };
 use proptest::prelude::*;
-use story::{Analyzed, SYN_SEQS, analyze_packets, number_of, packets_from};
 
 /// Any packet between two ends; sequence numbers near each other, so that they meet.
 fn any_packet() -> impl Strategy<Value = TcpPacket> {

@@ -1,14 +1,10 @@
 //! BBRv1's state machine and filters. Numbers are Linux's (tcp_bbr.c) unless another source is
 //! given; the path is 48 Mbit/s and 40 ms, a BDP of 168 packets, with an unlimited queue.
 
-mod ack_clock;
-mod common;
-mod rounds;
-
-use ack_clock::{AckClock, MSS_BYTES, assert_near, series};
-use common::{load, request};
+use crate::ack_clock::{AckClock, MSS_BYTES, assert_near, series};
+use crate::common::{load, request};
+use crate::rounds::{RTT_US, Rounds, bps};
 use dumbbell_cc::{CaEvent, CaState, Instance, RateSample, SK_PACING_NEEDED};
-use rounds::{RTT_US, Rounds, bps};
 
 const STARTUP: u64 = 0;
 const DRAIN: u64 = 1;

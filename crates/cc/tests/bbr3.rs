@@ -2,13 +2,10 @@
 //! source is given; the path is 48 Mbit/s and 40 ms, a BDP of 168 packets, with an unlimited
 //! queue. The draft's own test cases are in `crates/sim/tests/bbr3`.
 
-mod ack_clock;
-mod common;
-
 use std::collections::BTreeSet;
 
-use ack_clock::{AckClock, MSS_BYTES, assert_near, no_sample, series};
-use common::{load, request};
+use crate::ack_clock::{AckClock, MSS_BYTES, assert_near, no_sample, series};
+use crate::common::{load, request};
 use dumbbell_cc::{CaEvent, CaState, Flow, Instance, RateSample, SK_PACING_NEEDED, describe};
 
 const DOC: &str = include_str!("../../../docs/bbr3.md");

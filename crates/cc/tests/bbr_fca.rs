@@ -1,12 +1,8 @@
 //! BBR-FCA's loss events, CUBIC's window and the way back to BBR. Equations and their sources:
 //! docs/notes/bbr-fca.md. Rounds are of 40 ms.
 
-mod ack_clock;
-mod common;
-mod rounds;
-
-use ack_clock::assert_near;
-use rounds::{RTT_US, Rounds};
+use crate::ack_clock::assert_near;
+use crate::rounds::{RTT_US, Rounds};
 
 const PROBE_BW: u64 = 2;
 

@@ -1,16 +1,12 @@
 //! What BBR did before Linux changed it, parameter by parameter (docs/bbr.md, "Earlier versions"). Each
 //! test has both: what the parameter does, and that it is otherwise today's. The path is 40 ms.
 
-mod ack_clock;
-mod common;
-mod rounds;
-
 use std::collections::BTreeMap;
 
-use ack_clock::{AckClock, MSS_BYTES, assert_near};
-use common::{load, request};
+use crate::ack_clock::{AckClock, MSS_BYTES, assert_near};
+use crate::common::{load, request};
+use crate::rounds::{RTT_US, Rounds, bps};
 use dumbbell_cc::{CaEvent, Instance, RateSample, SK_PACING_NEEDED};
-use rounds::{RTT_US, Rounds, bps};
 
 const DRAIN: u64 = 1;
 const PROBE_BW: u64 = 2;
@@ -104,7 +100,7 @@ fn the_first_rtt_left_the_initial_rate_alone() {
         flow.sock.snd_cwnd = 10;
         flow.init();
         flow.sock.srtt_us = RTT_US << 3;
-        flow.cong_control(0, 0, &ack_clock::no_sample());
+        flow.cong_control(0, 0, &crate::ack_clock::no_sample());
         let expected = 0.99 * 739.0 / 256.0 * 10.0 * f64::from(MSS_BYTES) * per_s;
         assert_near(flow.sock.sk_pacing_rate as f64, expected, 1e-3);
     }

@@ -1,13 +1,11 @@
 //! Unmodified sources written for the kernel's BPF: two generations of headers, maps, kernel
 //! functions, and Linux's own selftests if `DUMBBELL_LINUX_TREE` is the path of its source.
 
-mod common;
-
 use std::env;
 use std::io::{Write as _, stdout};
 use std::path::Path;
 
-use common::{load, request};
+use crate::common::{load, request};
 use dumbbell_cc::{AckSample, Flow, Instance, RateSample};
 
 /// A source of `tests/cc`.
@@ -142,7 +140,7 @@ fn the_older_style_gets_its_sample_in_a_cong_control_of_two_arguments() {
 fn the_kernel_s_cubic_is_ours_to_those_who_call_it() {
     // cwnd of each flow through slow start, a loss, and the curve after it.
     let run = |name: &str| {
-        let mut flow = common::cwnd_limited(name, 10);
+        let mut flow = crate::common::cwnd_limited(name, 10);
         let mut windows = Vec::new();
         for step in 0..4000_u32 {
             flow.sock.tcp_mstamp = u64::from(step) * 10_000;

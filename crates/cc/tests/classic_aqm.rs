@@ -1,11 +1,9 @@
 //! Prague's detection of a classic AQM (`cc/classic_aqm.h`): its score against the paper's equation, computed
 //! here in floating point from the same RTTs, and what the score does to the response to a mark.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::load;
+use crate::common::load;
 use dumbbell_cc::{Flow, RateSample};
 
 const MSS_BYTES: u32 = 1448;

@@ -1,10 +1,7 @@
 //! CUBIC's arithmetic against RFC 9438, and HyStart's decisions.
 
-mod ack_clock;
-mod common;
-
-use ack_clock::{AckClock, MSS_BYTES, assert_near, series};
-use common::load;
+use crate::ack_clock::{AckClock, MSS_BYTES, assert_near, series};
+use crate::common::load;
 use dumbbell_cc::{AckSample, CaEvent, CaState, Flow};
 
 /// C of RFC 9438 §5, as Linux has it: bic_scale = 41 is 410/1024 packets/s³.

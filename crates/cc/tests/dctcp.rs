@@ -1,10 +1,8 @@
 //! DCTCP by RFC 8257: how alpha is updated, and how marks and losses change the window.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{cwnd_limited, load};
+use crate::common::{cwnd_limited, load};
 use dumbbell_cc::{CaEvent, CaState, Flow};
 
 /// The value 1 in alpha's fixed-point scale.

@@ -1,11 +1,9 @@
 //! Error messages when a congestion control cannot be loaded as requested.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 
-use common::{PROBE, request};
+use crate::common::{PROBE, request};
 use dumbbell_cc::{CaState, Error, Instance, Request, builtin_names, describe};
 use tempfile::TempDir;
 

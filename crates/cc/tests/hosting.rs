@@ -1,11 +1,9 @@
 //! A congestion control in its host: calls, clock, globals, parameters and series.
 
-mod common;
-
 use std::fs;
 use std::rc::Rc;
 
-use common::{PROBE, load, request};
+use crate::common::{PROBE, load, request};
 use dumbbell_cc::{AckSample, CaEvent, CaState, Flow, Instance, RateSample};
 
 /// A series' raw value by the name of its column.

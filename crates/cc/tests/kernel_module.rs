@@ -1,11 +1,9 @@
 //! Sources of kernel modules: registered, with parameters, or rejected with a message.
 
-mod common;
-
 use std::fs;
 use std::rc::Rc;
 
-use common::{load, request};
+use crate::common::{load, request};
 use dumbbell_cc::{AckSample, BpfObject, CaEvent, Instance, LostSegment, RateSample, describe};
 
 const AIMD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_aimd.c");

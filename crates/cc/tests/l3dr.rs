@@ -1,13 +1,9 @@
 //! L3DR's mean, correction and phases. Equations and their sources: docs/notes/l3dr.md. Rounds are of
 //! 40 ms; the ACK clock's path is 48 Mbit/s and 40 ms, a BDP of 168 packets.
 
-mod ack_clock;
-mod common;
-mod rounds;
-
-use ack_clock::{AckClock, assert_near};
-use common::load;
-use rounds::{RTT_US, Rounds, bps};
+use crate::ack_clock::{AckClock, assert_near};
+use crate::common::load;
+use crate::rounds::{RTT_US, Rounds, bps};
 
 const STARTUP: u64 = 0;
 const DRAIN: u64 = 1;

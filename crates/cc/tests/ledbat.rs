@@ -1,8 +1,6 @@
 //! LEDBAT by RFC 6817: what it takes for the path's delay and for the queue's, and what the window does with it.
 
-mod common;
-
-use common::load;
+use crate::common::load;
 use dumbbell_cc::{AckSample, CaEvent, Flow};
 
 const BASE_RTT_US: i32 = 40_000;

@@ -1,12 +1,8 @@
 //! nagi's states and what moves it between them: docs/notes/nagi.md. Rounds of 40 ms; the link delivers 100 packets in one, so that
 //! a window of `w` next to `other` packets of other flows has an RTT of (w + other)/100 rounds, by Little's law.
 
-mod ack_clock;
-mod common;
-mod rounds;
-
+use crate::rounds::{RTT_US, Rounds};
 use dumbbell_cc::CaState;
-use rounds::{RTT_US, Rounds};
 
 const STARTUP: u64 = 0;
 const DELAY: u64 = 1;

@@ -1,11 +1,9 @@
 //! Prague by draft-briscoe-iccrg-prague-congestion-control: its estimate of marks, what a mark and a loss take,
 //! what an unmarked packet adds at any RTT, and its pacing.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::load;
+use crate::common::load;
 use dumbbell_cc::{CaEvent, CaState, Flow, RateSample};
 
 const MSS_BYTES: u32 = 1448;

@@ -1,9 +1,7 @@
 //! Reno through slow start, congestion avoidance and loss, which is also how the kernel
 //! functions of `cc/include/native.c` count.
 
-mod common;
-
-use common::cwnd_limited;
+use crate::common::cwnd_limited;
 
 #[test]
 fn slow_start_grows_by_the_packets_acknowledged() {

@@ -1,9 +1,7 @@
 //! Vegas by Brakmo and Peterson (1995), with Linux's constants: what it infers about the queue from
 //! the RTT, and how it sets the window.
 
-mod common;
-
-use common::load;
+use crate::common::load;
 use dumbbell_cc::{AckSample, CaEvent, CaState, Flow};
 
 const MSS_BYTES: u32 = 1448;

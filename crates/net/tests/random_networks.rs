@@ -1,10 +1,8 @@
 //! Properties of any network: up to eight links, four routes, every discipline and impairment.
 
-mod any_queue;
-
 use std::collections::{BTreeMap, VecDeque};
 
-use any_queue::queue_named;
+use crate::any_queue::queue_named;
 use dumbbell_net::queue::disciplines;
 use dumbbell_net::{
     DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Impairment, Link, Network, Observer,

@@ -5,11 +5,9 @@
 //! something waits, unless the discipline says when it will; only packets that can be marked are; and the same
 //! happens again.
 
-mod any_queue;
-
 use std::collections::BTreeMap;
 
-use any_queue::queue_named;
+use crate::any_queue::queue_named;
 use dumbbell_net::queue::disciplines;
 use dumbbell_net::{
     Ecn, Effect, Effects, Header, Packet, PureAck, Queue, QueueConfig, QueueDiscipline, Site,

@@ -1,8 +1,6 @@
 //! Flows with applications: every byte that they begin arrives, and every packet is accounted for.
 
-mod common;
-
-use common::{NS_PER_MS, bulk, dumbbell, simulate};
+use crate::common::{NS_PER_MS, bulk, dumbbell, simulate};
 use dumbbell_app::Distribution;
 use dumbbell_app::traffic::{
     TrafficConfig, cbr, datagram, deterministic, onoff, page, poisson, rpc, video,
@@ -121,7 +119,7 @@ fn whatever_is_lost_every_application_comes_to_its_end() {
                 assert!(flow.finished, "{traffic:?} over {cc}: {flow:?}");
                 assert!(flow.retransmitted_pkts > 0 && flow.on_path_pkts == 0);
             }
-            let ends_us = common::column(&output, "transfers", "end_us");
+            let ends_us = crate::common::column(&output, "transfers", "end_us");
             assert_eq!(ends_us.len(), 40);
             assert!(ends_us.iter().all(|end_us| end_us.is_finite()));
         }
@@ -164,7 +162,7 @@ fn what_is_stopped_comes_to_its_end() {
             "{traffic:?}: {flow:?}"
         );
         assert_eq!(flow.sent_pkts, flow.dropped_pkts + flow.arrived_pkts);
-        let rows = common::column(&output, "flows", "outstanding_pkts");
+        let rows = crate::common::column(&output, "flows", "outstanding_pkts");
         assert_eq!(rows.last(), Some(&0.0));
         let opens_connections = !traffic.facts().sends_datagrams;
         assert_eq!(flow.end_us < 30_000_000, opens_connections, "{flow:?}");
@@ -181,8 +179,8 @@ fn rows_add_up_to_what_was_received() {
         vec![bulk("reno", 1, 20), short_flows()],
     );
     let output = simulate(&scenario);
-    let flow = common::column(&output, "flows", "flow");
-    let goodput_bps = common::column(&output, "flows", "goodput_bps");
+    let flow = crate::common::column(&output, "flows", "flow");
+    let goodput_bps = crate::common::column(&output, "flows", "goodput_bps");
     let own = flow
         .iter()
         .zip(goodput_bps)

@@ -1,14 +1,11 @@
 //! A run's capture: the same bytes every time, nothing changed by it, and in it what the run counted.
 
-mod capture_file;
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use capture_file::{Record, read_frames, read_records};
-use common::{MSS_BYTES, NS_PER_MS, NS_PER_S, bulk, dumbbell};
+use crate::capture_file::{Record, read_frames, read_records};
+use crate::common::{MSS_BYTES, NS_PER_MS, NS_PER_S, bulk, dumbbell};
 use dumbbell_app::Distribution;
 use dumbbell_app::traffic::{datagram, poisson, rpc};
 use dumbbell_capture::{DROPPED_COMMENT, TcpFlags};

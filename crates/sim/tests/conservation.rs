@@ -1,8 +1,6 @@
 //! Random dumbbells: packets are conserved, and nothing is faster, fuller or more than it can be.
 
-mod common;
-
-use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
+use crate::common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
 use dumbbell_net::queue::{cake, codel, drr, dualpi2, fq, fq_codel, fq_pie, pie, red, sfq, tbf};
 use dumbbell_sim::{
     Amount, Control, FlowSummary, Group, Limit, LinkSummary, Output, Queue, RttStep, Scenario, run,
@@ -396,7 +394,7 @@ fn a_sized_flow_delivers_every_byte_through_a_buffer_of_one_packet() {
             size_bytes: Some(1_000_003),
             ..bulk(cc, 2, 30)
         };
-        let mut scenario = common::dumbbell(5_000_000, PACKET_BYTES, 300, vec![sized]);
+        let mut scenario = crate::common::dumbbell(5_000_000, PACKET_BYTES, 300, vec![sized]);
         scenario.links[0].queue = Queue::drop_tail(Limit::Packets(1));
         for flow in simulate(&scenario).summary.flows {
             assert!(flow.finished, "{cc} finishes");

@@ -1,13 +1,11 @@
 //! A run is a function of scenario and seed: the same bytes on every repeat, in every thread,
 //! in debug and release, on every machine.
 
-mod common;
-
+use crate::common::{NS_PER_MS, NS_PER_S, bulk, dumbbell, simulate};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt32Type};
 use arrow_array::{Array, StringArray};
 use arrow_data::ArrayData;
-use common::{NS_PER_MS, NS_PER_S, bulk, dumbbell, simulate};
 use dumbbell_sim::{FlowSummary, Group, LinkSummary, Output, Scenario};
 
 /// FNV-1a of what [`everything`] simulates, as [`result_bytes`] puts it in order.

@@ -1,8 +1,6 @@
 //! What impairments do to TCP: by counts that follow from their definition, and random chains of them.
 
-mod common;
-
-use common::{NS_PER_MS, bulk, dumbbell, simulate};
+use crate::common::{NS_PER_MS, bulk, dumbbell, simulate};
 use dumbbell_net::ImpairmentConfig;
 use dumbbell_net::impair::{
     Side, ack_thinning, corrupt, duplicate, gilbert_elliott, jitter, reorder, route_change,

@@ -1,8 +1,6 @@
 //! Random networks: up to eight links, four routes there and back.
 
-mod common;
-
-use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, simulate};
+use crate::common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, simulate};
 use dumbbell_net::queue::{codel, drr, dualpi2, fq_codel, fq_pie, pie, red, sfq, tbf};
 use dumbbell_sim::{Amount, FlowSummary, Group, Limit, Link, Output, Queue, Scenario};
 use proptest::prelude::*;

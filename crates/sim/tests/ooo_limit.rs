@@ -1,8 +1,6 @@
 //! A receiver that holds a limited number of segments above a hole, in whole runs.
 
-mod common;
-
-use common::{NS_PER_S, bdp_bytes, bulk, dumbbell, simulate};
+use crate::common::{NS_PER_S, bdp_bytes, bulk, dumbbell, simulate};
 use dumbbell_sim::{FlowSummary, Group, Scenario};
 
 /// BBR and CUBIC at 10 Mbit/s and 40 ms for 60 s.

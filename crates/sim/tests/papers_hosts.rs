@@ -1,8 +1,6 @@
 //! What earlier kernels' BBR and CCP's agent do in whole runs (docs/bbr.md, "Earlier versions"; docs/copa.md).
 
-mod common;
-
-use common::{
+use crate::common::{
     MSS_BYTES, NS_PER_MS, NS_PER_S, US_PER_S, assert_near, bdp_bytes, bulk, column, dumbbell, mean,
     simulate, with_params,
 };

@@ -2,11 +2,9 @@
 //! depends on a fraction of a packet's time (Floyd and Jacobson, "On traffic phase effects in
 //! packet-switched gateways", 1992).
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{bdp_bytes, bulk, dumbbell, simulate};
+use crate::common::{bdp_bytes, bulk, dumbbell, simulate};
 use dumbbell_sim::{FlowSummary, Group, RttStep, Scenario};
 
 const LINK_RATE_BPS: u64 = 100_000_000;

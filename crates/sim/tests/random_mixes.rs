@@ -1,11 +1,9 @@
 //! Random mixes of applications over random networks: packets are conserved, transfers are what was
 //! begun, and a repeat gives the same bytes.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{NS_PER_MS, bulk, column, simulate};
+use crate::common::{NS_PER_MS, bulk, column, simulate};
 use dumbbell_app::traffic::{
     TrafficConfig, cbr, datagram, deterministic, onoff, page, poisson, rpc, video,
 };

@@ -1,8 +1,6 @@
 //! A link whose rate changes while a run goes on.
 
-mod common;
-
-use common::{
+use crate::common::{
     NS_PER_S, PACKET_BYTES, US_PER_S, assert_near, bdp_bytes, bulk, column, dumbbell, simulate,
 };
 use dumbbell_sim::{Control, RateStep, Scenario, run};

@@ -1,8 +1,6 @@
 //! Receive offload in whole runs: an ACK per aggregate, and congestion controls that fill the link with them.
 
-mod common;
-
-use common::{NS_PER_MS, bulk, dumbbell, simulate};
+use crate::common::{NS_PER_MS, bulk, dumbbell, simulate};
 use dumbbell_sim::{Group, Link, Output, Scenario};
 
 /// One flow at 1 Gbit/s and 20 ms, where a packet takes 12.1 µs; its ACKs cross a link where they are counted.

@@ -1,8 +1,6 @@
 //! What cannot be simulated is refused in one line that names the thing and the remedy.
 
-mod common;
-
-use common::{NS_PER_MS, NS_PER_S, bulk, dumbbell};
+use crate::common::{NS_PER_MS, NS_PER_S, bulk, dumbbell};
 use dumbbell_sim::{Control, Error, Group, Limit, Queue, Scenario, run};
 
 fn valid() -> Scenario {

@@ -1,8 +1,6 @@
 //! A base RTT that changes while a run goes on.
 
-mod common;
-
-use common::{
+use crate::common::{
     NS_PER_MS, NS_PER_S, US_PER_S, assert_near, bdp_bytes, bulk, column, dumbbell, simulate,
 };
 use dumbbell_sim::{Control, Group, RttStep, Scenario, run};

@@ -1,8 +1,6 @@
 //! Memory of sockets, and FreeBSD's receiver, in whole runs.
 
-mod common;
-
-use common::{NS_PER_S, bdp_bytes, bulk, dumbbell, simulate};
+use crate::common::{NS_PER_S, bdp_bytes, bulk, dumbbell, simulate};
 use dumbbell_sim::{FlowSummary, Group, ReceiverKind, Scenario};
 
 /// CUBIC and Copa at 50 Mbit/s and 40 ms, 32 BDP, windows of 8 MiB.

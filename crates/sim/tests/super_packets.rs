@@ -1,8 +1,6 @@
 //! Super-packets in whole runs: how large they are, what a limit of packets then holds, and what is counted.
 
-mod common;
-
-use common::{NS_PER_MS, bulk, dumbbell, simulate};
+use crate::common::{NS_PER_MS, bulk, dumbbell, simulate};
 use dumbbell_net::medium::tclink_htb;
 use dumbbell_net::queue::{cake, tbf};
 use dumbbell_sim::{Group, Limit, Link, Output, Queue, Scenario};

@@ -1,9 +1,7 @@
 //! BBRv1 against CUBIC, compared with what Linux hosts did on a public testbed.
 #![allow(clippy::print_stdout, reason = "--nocapture shows the comparison")]
 
-mod common;
-
-use common::{NS_PER_MS, bdp_bytes, bulk, dumbbell, goodput_bps, mean, simulate};
+use crate::common::{NS_PER_MS, bdp_bytes, bulk, dumbbell, goodput_bps, mean, simulate};
 use dumbbell_sim::{Group, Scenario};
 
 /// The testbed's bottleneck: drop-tail, 1 BDP = 50,000 bytes.

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use flate2::write::GzEncoder;
 
-use crate::files::{Order, Pcapng, pcap};
-use crate::frames::{ETHERNET, data};
-use crate::read;
+use crate::reader::files::{Order, Pcapng, pcap};
+use crate::reader::frames::{ETHERNET, data};
+use crate::reader::read;
 
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());

@@ -2,7 +2,7 @@
 
 use dumbbell_capture::TcpFlags;
 
-use crate::frames::Segment;
+use crate::reader::frames::Segment;
 
 const MSS: u32 = 100;
 

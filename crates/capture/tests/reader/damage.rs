@@ -4,9 +4,9 @@ use std::io::{Cursor, Read};
 
 use dumbbell_capture::{Damage, Error, Reader};
 
-use crate::files::{MICROSECONDS, ORDERS, Order, Pcap, Pcapng, pcap};
-use crate::frames::{ETHERNET, data};
-use crate::read;
+use crate::reader::files::{MICROSECONDS, ORDERS, Order, Pcap, Pcapng, pcap};
+use crate::reader::frames::{ETHERNET, data};
+use crate::reader::read;
 
 /// A small file of each format, and where its packets end.
 fn small_files() -> Vec<(&'static str, Vec<u8>, Vec<usize>)> {

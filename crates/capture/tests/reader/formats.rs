@@ -2,9 +2,9 @@
 
 use dumbbell_capture::LinkType;
 
-use crate::files::{MICROSECONDS, NANOSECONDS, ORDERS, Order, Pcap, Pcapng};
-use crate::frames::{ETHERNET, Segment, data};
-use crate::{open, read};
+use crate::reader::files::{MICROSECONDS, NANOSECONDS, ORDERS, Order, Pcap, Pcapng};
+use crate::reader::frames::{ETHERNET, Segment, data};
+use crate::reader::{open, read};
 
 const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
@@ -262,7 +262,7 @@ fn packets_of_megabytes_are_read_by_their_beginning() {
     frame.resize(3 << 20, 0);
     let small = data(2, 0);
     let files = [
-        crate::files::pcap(ETHERNET, &[frame.clone(), small.clone(), frame.clone()]),
+        crate::reader::files::pcap(ETHERNET, &[frame.clone(), small.clone(), frame.clone()]),
         Pcapng::new(Order::Little)
             .interface(1, 0, &[])
             .packet(0, 1, &frame, &[])

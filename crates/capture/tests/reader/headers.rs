@@ -3,7 +3,7 @@
 use dumbbell_capture::dissect::{Unread, dissect};
 use dumbbell_capture::{Checksum, LinkType, TcpFlags, TcpPacket};
 
-use crate::frames::{Segment, data, ethernet, ipv4, ipv6};
+use crate::reader::frames::{Segment, data, ethernet, ipv4, ipv6};
 
 fn dissect_whole(frame: &[u8]) -> Result<TcpPacket, Unread> {
     dissect(LinkType::ETHERNET, frame, frame.len() as u32, true)

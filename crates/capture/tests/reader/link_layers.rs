@@ -2,9 +2,9 @@
 
 use dumbbell_capture::Endpoint;
 
-use crate::files::pcap;
-use crate::frames::{ETHERNET, Segment, ethernet, ipv4, ipv6};
-use crate::read;
+use crate::reader::files::pcap;
+use crate::reader::frames::{ETHERNET, Segment, ethernet, ipv4, ipv6};
+use crate::reader::read;
 
 /// IPv4 or IPv6 with the same segment.
 fn packets() -> [Vec<u8>; 2] {

@@ -6,9 +6,9 @@ use dumbbell_capture::dissect::dissect;
 use dumbbell_capture::{LinkType, Reader};
 use proptest::prelude::*;
 
-use crate::files::{MICROSECONDS, NANOSECONDS, Order, Pcap, Pcapng};
-use crate::frames::{ETHERNET, Segment, data};
-use crate::read;
+use crate::reader::files::{MICROSECONDS, NANOSECONDS, Order, Pcap, Pcapng};
+use crate::reader::frames::{ETHERNET, Segment, data};
+use crate::reader::read;
 
 fn order() -> impl Strategy<Value = Order> {
     prop_oneof![Just(Order::Little), Just(Order::Big)]

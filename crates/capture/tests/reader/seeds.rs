@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use dumbbell_capture::TcpFlags;
 
-use crate::compression::{gzip, zstd};
-use crate::conversation::conversation;
-use crate::files::{MICROSECONDS, NANOSECONDS, ORDERS, Order, Pcap, Pcapng, pcap};
-use crate::frames::{ETHERNET, Segment, data, ethernet, ipv4, ipv6};
-use crate::read;
+use crate::reader::compression::{gzip, zstd};
+use crate::reader::conversation::conversation;
+use crate::reader::files::{MICROSECONDS, NANOSECONDS, ORDERS, Order, Pcap, Pcapng, pcap};
+use crate::reader::frames::{ETHERNET, Segment, data, ethernet, ipv4, ipv6};
+use crate::reader::read;
 
 /// Larger seeds make fuzzing slow.
 const SEED_BYTES_MAX: usize = 10_000;

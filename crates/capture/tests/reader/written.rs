@@ -8,7 +8,7 @@ use dumbbell_capture::{
 };
 use proptest::prelude::*;
 
-use crate::{open, read};
+use crate::reader::{open, read};
 
 fn endpoint(address: SocketAddrV4) -> Endpoint {
     Endpoint {

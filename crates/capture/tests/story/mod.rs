@@ -12,8 +12,6 @@
 //!
 //! `#` begins a comment.
 
-#![allow(dead_code, unreachable_pub, reason = "each test program uses a part")]
-
 use std::net::{IpAddr, Ipv4Addr};
 
 use arrow_array::cast::AsArray;
@@ -25,20 +23,20 @@ use dumbbell_capture::{
 };
 
 /// Sequence numbers of the SYNs: of the initiator, of the other side.
-pub const SYN_SEQS: [u32; 2] = [1_000_000, 5_000_000];
+pub(crate) const SYN_SEQS: [u32; 2] = [1_000_000, 5_000_000];
 
 /// Captures begin at this time of day, ns.
 const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
 
 /// The usual handshake: 40 ms, captured at the initiator; both with SACK and without timestamps.
-pub const HANDSHAKE: &str = "
+pub(crate) const HANDSHAKE: &str = "
     0   > S mss 1460 ws 7 sackok
     40  < S ack 1 mss 1460 ws 7 sackok
     40  > - ack 1
 ";
 
 /// The packets of a script, with other initial sequence numbers.
-pub fn packets_from(script: &str, syn_seqs: [u32; 2]) -> Vec<TcpPacket> {
+pub(crate) fn packets_from(script: &str, syn_seqs: [u32; 2]) -> Vec<TcpPacket> {
     let mut ends = [1, 1];
     let lines = script
         .lines()
@@ -130,7 +128,7 @@ fn empty_packet(side: usize) -> TcpPacket {
     }
 }
 
-pub fn endpoint(host: u8, port: u16) -> Endpoint {
+pub(crate) fn endpoint(host: u8, port: u16) -> Endpoint {
     Endpoint {
         address: IpAddr::V4(Ipv4Addr::new(10, 0, 0, host)),
         port,
@@ -172,20 +170,20 @@ fn blocks(word: &str, syn_seq: u32) -> SackBlocks {
 }
 
 /// The tables of a story.
-pub struct Analyzed {
-    pub analysis: Analysis,
+pub(crate) struct Analyzed {
+    pub(crate) analysis: Analysis,
 }
 
 /// Analyses scripts, one after the other.
-pub fn analyze_scripts(scripts: &[&str]) -> Analyzed {
+pub(crate) fn analyze_scripts(scripts: &[&str]) -> Analyzed {
     analyze_with(scripts, &AnalysisOptions::default())
 }
 
-pub fn analyze_with(scripts: &[&str], options: &AnalysisOptions) -> Analyzed {
+pub(crate) fn analyze_with(scripts: &[&str], options: &AnalysisOptions) -> Analyzed {
     analyze_packets(packets_from(&scripts.join("\n"), SYN_SEQS), options)
 }
 
-pub fn analyze_packets(packets: Vec<TcpPacket>, options: &AnalysisOptions) -> Analyzed {
+pub(crate) fn analyze_packets(packets: Vec<TcpPacket>, options: &AnalysisOptions) -> Analyzed {
     let mut source = PacketList(packets.into_iter());
     let analysis = analyze(&mut source, options).expect("packets in memory");
     Analyzed { analysis }
@@ -193,29 +191,24 @@ pub fn analyze_packets(packets: Vec<TcpPacket>, options: &AnalysisOptions) -> An
 
 impl Analyzed {
     /// A column of the initiator's direction of the first connection.
-    pub fn sent(&self, column: &str) -> Option<f64> {
+    pub(crate) fn sent(&self, column: &str) -> Option<f64> {
         number_of(&self.analysis.connections, column, 0)
-    }
-
-    /// A column of the other direction.
-    pub fn answered(&self, column: &str) -> Option<f64> {
-        number_of(&self.analysis.connections, column, 1)
     }
 
     /// Columns of the initiator's direction, as a script: `pkts 3, data_pkts 1`.
     #[track_caller]
-    pub fn expect(&self, columns: &str) {
+    pub(crate) fn expect(&self, columns: &str) {
         self.check(0, columns);
     }
 
     /// The same, of the other direction.
     #[track_caller]
-    pub fn expect_answered(&self, columns: &str) {
+    pub(crate) fn expect_answered(&self, columns: &str) {
         self.check(1, columns);
     }
 
     #[track_caller]
-    pub fn check(&self, row: usize, columns: &str) {
+    pub(crate) fn check(&self, row: usize, columns: &str) {
         for wanted in columns.split(',') {
             let (name, value) = wanted.trim().split_once(' ').expect("name and value");
             let wanted = (value != "null").then(|| value.parse::<f64>().expect("a number"));
@@ -224,13 +217,13 @@ impl Analyzed {
         }
     }
 
-    pub fn text(&self, column: &str, row: usize) -> String {
+    pub(crate) fn text(&self, column: &str, row: usize) -> String {
         text_of(&self.analysis.connections, column, row)
     }
 }
 
 /// A number in a table, booleans being 0 and 1.
-pub fn number_of(table: &RecordBatch, column: &str, row: usize) -> Option<f64> {
+pub(crate) fn number_of(table: &RecordBatch, column: &str, row: usize) -> Option<f64> {
     let array = table
         .column_by_name(column)
         .unwrap_or_else(|| panic!("no column `{column}`"));
@@ -256,7 +249,7 @@ pub fn number_of(table: &RecordBatch, column: &str, row: usize) -> Option<f64> {
 }
 
 /// A text in a table.
-pub fn text_of(table: &RecordBatch, column: &str, row: usize) -> String {
+pub(crate) fn text_of(table: &RecordBatch, column: &str, row: usize) -> String {
     let array = table
         .column_by_name(column)
         .unwrap_or_else(|| panic!("no column `{column}`"));

@@ -3,8 +3,6 @@
 //! One bulk flow sends full-sized packets, paced if it asks for that, through one link with an
 //! unlimited queue; each packet is acknowledged separately, one propagation round trip after it
 //! left the link. Nothing is lost: a test that needs loss reports it to the congestion control.
-#![allow(dead_code, reason = "each test binary uses its part")]
-
 use std::collections::VecDeque;
 
 use dumbbell_cc::{AckSample, CaEvent, Flow, RateSample, SK_PACING_NEEDED};

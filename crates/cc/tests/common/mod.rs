@@ -1,6 +1,4 @@
 //! Shared by the tests of loading and hosting.
-#![allow(dead_code, reason = "each test binary uses its part")]
-
 use std::rc::Rc;
 
 use dumbbell_cc::{Flow, Instance, Request};

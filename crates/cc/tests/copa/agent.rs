@@ -1,6 +1,6 @@
 //! CCP's agent and datapath: when an answer acts, and what both do at a timeout and an undo.
 
-use crate::script::{Ack, BASE_US, INIT_CWND, PER_ACK, Script};
+use crate::copa::script::{Ack, BASE_US, INIT_CWND, PER_ACK, Script};
 use dumbbell_cc::CaState;
 
 const CCP_KERNEL: [(&str, i64); 4] = [

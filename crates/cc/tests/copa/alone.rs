@@ -1,8 +1,8 @@
 //! Copa flows alone behind one queue: how deep it swings, how fast, and whether it empties.
 
-use crate::one_queue::OneQueue;
-use crate::script::{BASE_US, DEFAULT_MODE_ONLY, copa, state};
-use crate::settings::paper;
+use crate::copa::one_queue::OneQueue;
+use crate::copa::script::{BASE_US, DEFAULT_MODE_ONLY, copa, state};
+use crate::copa::settings::paper;
 
 const LINKS: [(usize, u64); 3] = [(4, 50_000_000), (16, 200_000_000), (64, 1_000_000_000)];
 
@@ -135,7 +135,7 @@ fn the_link_stays_busy_and_rtt_min_is_found() {
         "idle at {idle} of {events} events"
     );
     for flow in &path.flows {
-        let rtt_min_us = crate::script::series(flow, "rtt_min_us");
+        let rtt_min_us = crate::copa::script::series(flow, "rtt_min_us");
         // A packet's own service is part of every RTT: 61 µs.
         assert!(
             (40_000.0..=40_200.0).contains(&rtt_min_us),

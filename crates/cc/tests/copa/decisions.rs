@@ -1,7 +1,7 @@
 //! When Copa decides, and which ACKs it sees. While a flow competes at its start, every decision
 //! raises 1/δ by 1, which counts them.
 
-use crate::script::{Ack, BASE_US, INIT_CWND, PER_ACK, Script};
+use crate::copa::script::{Ack, BASE_US, INIT_CWND, PER_ACK, Script};
 
 /// Decisions in ten base RTTs of ACKs one ms apart without queue, after the first ten.
 fn decisions_in_ten_rtts(params: &[(&str, i64)]) -> f64 {

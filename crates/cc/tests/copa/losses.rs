@@ -1,6 +1,6 @@
 //! What losses and retransmission timeouts do to 1/δ and cwnd.
 
-use crate::script::{Ack, BASE_US, DEFAULT_MODE_ONLY, INIT_CWND, Script};
+use crate::copa::script::{Ack, BASE_US, DEFAULT_MODE_ONLY, INIT_CWND, Script};
 
 /// A flow that competes with 1/δ of 12 or more: an RTT of `rtt_us` after the base RTT was seen.
 fn competing(rtt_us: u64, params: &[(&str, i64)]) -> Script {

@@ -1,6 +1,6 @@
 //! When Copa competes.
 
-use crate::script::{Ack, BASE_US, PER_ACK, Script};
+use crate::copa::script::{Ack, BASE_US, PER_ACK, Script};
 
 /// No competitive start, and RTT_min known.
 fn started(params: &[(&str, i64)]) -> Script {

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use dumbbell_cc::Flow;
 
-use crate::script::{self, Ack, MSS_BYTES};
+use crate::copa::script::{self, Ack, MSS_BYTES};
 
 /// Bytes of a full segment on an Ethernet wire.
 const FRAME_BYTES: u64 = 1514;

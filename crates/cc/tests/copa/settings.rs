@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dumbbell_cc::{Instance, Request, SK_PACING_NEEDED, TCP_INFINITE_SSTHRESH, describe};
 
-use crate::script::{Ack, Script, copa, start};
+use crate::copa::script::{Ack, Script, copa, start};
 
 const DOC: &str = include_str!("../../../../docs/copa.md");
 

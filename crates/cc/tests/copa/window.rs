@@ -1,6 +1,6 @@
 //! What a decision does to cwnd, velocity and pacing rate.
 
-use crate::script::{Ack, BASE_US, DEFAULT_MODE_ONLY, INIT_CWND, MSS_BYTES, PER_ACK, Script};
+use crate::copa::script::{Ack, BASE_US, DEFAULT_MODE_ONLY, INIT_CWND, MSS_BYTES, PER_ACK, Script};
 
 /// Default mode after slow start, RTT_min known, the queue empty.
 fn steady(cwnd_pkts: u32, params: &[(&str, i64)]) -> Script {
@@ -140,7 +140,7 @@ fn velocity_is_back_to_one_at_the_first_opposite_decision() {
     let mut script = steady(50, &[]);
     velocities(&mut script, 12);
     assert!(script.series("velocity") >= 4.0);
-    assert_eq!(crate::script::state(&script.flow, "direction"), "up");
+    assert_eq!(crate::copa::script::state(&script.flow, "direction"), "up");
     let reset_by_us = script.now_us + 3 * BASE_US;
     let mut cwnd = script.cwnd();
     while script.series("velocity") > 1.0 {
@@ -172,7 +172,10 @@ fn velocity_by_cwnd_changes_at_the_next_look_only() {
         "it counts downwards, too"
     );
     script.acks_for(20 * BASE_US, BASE_US + 100_000);
-    assert_eq!(crate::script::state(&script.flow, "direction"), "down");
+    assert_eq!(
+        crate::copa::script::state(&script.flow, "direction"),
+        "down"
+    );
 }
 
 #[test]
@@ -192,7 +195,10 @@ fn direction_is_of_most_decisions_or_of_cwnd() {
             }
             script.ack(10_000, Ack::of(50, 2 * BASE_US));
         }
-        assert_eq!(crate::script::state(&script.flow, "direction"), direction);
+        assert_eq!(
+            crate::copa::script::state(&script.flow, "direction"),
+            direction
+        );
     }
 }
 

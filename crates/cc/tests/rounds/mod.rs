@@ -1,6 +1,4 @@
 //! A congestion control fed with hand-made delivery-rate samples, one ACK per round.
-#![allow(dead_code, reason = "each test binary uses its part")]
-
 use dumbbell_cc::{Flow, RateSample};
 
 use crate::ack_clock::{MSS_BYTES, no_sample, series};

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use dumbbell_net::queue::codel::Config;
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::{Fate, Model, Traffic, Waiting, compare};
+use crate::recomputed::{Fate, Model, Traffic, Waiting, compare};
 
 /// What decides of the packets of one queue.
 pub(crate) struct Controller {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use dumbbell_net::queue::dualpi2::Config;
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::{Draws, Fate, Model, Traffic, Waiting, compare};
+use crate::recomputed::{Draws, Fate, Model, Traffic, Waiting, compare};
 
 struct DualPi2 {
     limit: usize,

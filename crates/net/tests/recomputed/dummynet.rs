@@ -6,7 +6,7 @@ use dumbbell_declare::Amount;
 use dumbbell_net::queue::dummynet::Config;
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::{Fate, Model, Traffic, Waiting, compare};
+use crate::recomputed::{Fate, Model, Traffic, Waiting, compare};
 
 /// Ethernet's header, which an IP packet does not have.
 const HEADER_BYTES: i64 = 14;

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use dumbbell_net::queue::fq::Config;
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::harness::{Labels, nanoseconds};
-use crate::{Fate, Model, Traffic, Waiting, compare};
+use crate::recomputed::harness::{Labels, nanoseconds};
+use crate::recomputed::{Fate, Model, Traffic, Waiting, compare};
 
 const FLOWS: u32 = 15;
 /// DSCPs and their bands: default, CS1 (default, for its three upper bits are not asked), TOS's "low delay" as of

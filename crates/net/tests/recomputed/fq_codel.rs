@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use dumbbell_net::queue::{codel, fq_codel::Config};
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::codel::Controller;
-use crate::turns::Turns;
-use crate::{Fate, Model, Traffic, Waiting, compare};
+use crate::recomputed::codel::Controller;
+use crate::recomputed::turns::Turns;
+use crate::recomputed::{Fate, Model, Traffic, Waiting, compare};
 
 const FLOWS: u32 = 12;
 /// What a packet takes in memory beyond what it has on the wire.

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use dumbbell_net::queue::{fq_pie::Config, pie};
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::pie::{Clock, Controller};
-use crate::turns::Turns;
-use crate::{Draws, Fate, Model, Traffic, Waiting, compare};
+use crate::recomputed::pie::{Clock, Controller};
+use crate::recomputed::turns::Turns;
+use crate::recomputed::{Draws, Fate, Model, Traffic, Waiting, compare};
 
 const FLOWS: u32 = 12;
 

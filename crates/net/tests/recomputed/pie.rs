@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use dumbbell_net::queue::pie::Config;
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::{Draws, Fate, Model, Traffic, Waiting, compare};
+use crate::recomputed::{Draws, Fate, Model, Traffic, Waiting, compare};
 
 /// Linux's scheduling clock, s.
 const TICK: f64 = 64e-9;

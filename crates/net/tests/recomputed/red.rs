@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use dumbbell_net::queue::red::Config;
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::{Draws, Fate, LINK_RATE_BPS, Model, Traffic, Waiting, compare};
+use crate::recomputed::{Draws, Fate, LINK_RATE_BPS, Model, Traffic, Waiting, compare};
 
 struct Red {
     config: Config,

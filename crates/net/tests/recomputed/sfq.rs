@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use dumbbell_net::queue::sfq::Config;
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::harness::nanoseconds;
-use crate::{Fate, Model, Traffic, Waiting, compare};
+use crate::recomputed::harness::nanoseconds;
+use crate::recomputed::{Fate, Model, Traffic, Waiting, compare};
 
 struct Sfq {
     config: Config,

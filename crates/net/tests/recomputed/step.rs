@@ -6,8 +6,8 @@ use dumbbell_declare::Amount;
 use dumbbell_net::queue::step::Config;
 use dumbbell_net::{Ecn, Limit, QueueConfig};
 
-use crate::harness::nanoseconds;
-use crate::{Fate, Model, Traffic, Waiting, compare};
+use crate::recomputed::harness::nanoseconds;
+use crate::recomputed::{Fate, Model, Traffic, Waiting, compare};
 
 struct Step {
     config: Config,

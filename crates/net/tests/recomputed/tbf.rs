@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use dumbbell_net::queue::tbf::Config;
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::harness::nanoseconds;
-use crate::{Fate, Model, Traffic, Waiting, compare};
+use crate::recomputed::harness::nanoseconds;
+use crate::recomputed::{Fate, Model, Traffic, Waiting, compare};
 
 /// Tokens in billionths of a bit, of which a rate in bit/s makes a whole number per ns.
 const BYTE: i128 = 8_000_000_000;

@@ -2,8 +2,8 @@
 
 use dumbbell_net::Policer;
 
-use crate::bed::{Bed, MSS_BYTES, NO_BOUND, NS_PER_MS, PACKET_BYTES};
-use crate::{DEEP_PKTS, LINK_RATE_BPS, assert_near, assert_within, deep};
+use crate::bbr3::bed::{Bed, MSS_BYTES, NO_BOUND, NS_PER_MS, PACKET_BYTES};
+use crate::bbr3::{DEEP_PKTS, LINK_RATE_BPS, assert_near, assert_within, deep};
 
 /// ACKs come together every so often: as a wireless link grants its turns.
 const ACK_SLOT_NS: u64 = 20 * NS_PER_MS;

@@ -1,7 +1,7 @@
 //! How PROBE_UP, PROBE_DOWN and PROBE_REFILL end.
 
-use crate::bed::{App, Bed, Fate, NO_BOUND, NS_PER_MS};
-use crate::{
+use crate::bbr3::bed::{App, Bed, Fate, NO_BOUND, NS_PER_MS};
+use crate::bbr3::{
     DEEP_PKTS, LINK_RATE_BPS, RTT_MS, assert_near, assert_within, deep, interval_ns, shallow,
 };
 

@@ -1,7 +1,7 @@
 //! PROBE_RTT: entered, left and skipped.
 
-use crate::bed::App;
-use crate::{RTT_MS, assert_near, assert_within, deep, interval_ns};
+use crate::bbr3::bed::App;
+use crate::bbr3::{RTT_MS, assert_near, assert_within, deep, interval_ns};
 
 const RTT_S: f64 = RTT_MS as f64 / 1e3;
 
@@ -49,7 +49,7 @@ fn probe_rtt_comes_after_five_seconds_for_200_ms_and_a_round() {
         let delivered = bed.sock().delivered;
         bed.run(1.0, |_| false);
         let pkts = f64::from(bed.sock().delivered - delivered);
-        let link_pkts = bed.link_payload_bps() / 8.0 / f64::from(crate::bed::MSS_BYTES);
+        let link_pkts = bed.link_payload_bps() / 8.0 / f64::from(crate::bbr3::bed::MSS_BYTES);
         assert_within("a second's use of the link", pkts / link_pkts, 0.93..=1.0);
     }
 }

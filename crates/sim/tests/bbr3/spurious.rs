@@ -1,7 +1,7 @@
 //! Recoveries that prove unwarranted: nothing was lost.
 
-use crate::bed::{Fate, NO_BOUND, NS_PER_MS};
-use crate::{assert_near, assert_within, deep};
+use crate::bbr3::bed::{Fate, NO_BOUND, NS_PER_MS};
+use crate::bbr3::{assert_near, assert_within, deep};
 
 /// "Handling Spurious Fast Recovery"
 #[test]

@@ -1,11 +1,12 @@
 //! How STARTUP and DRAIN end.
 
-use crate::bed::{App, Bed, Fate, NO_BOUND};
-use crate::{assert_near, assert_within, deep, interval_ns, shallow};
+use crate::bbr3::bed::{App, Bed, Fate, NO_BOUND};
+use crate::bbr3::{assert_near, assert_within, deep, interval_ns, shallow};
 
 /// The draft's Inflight(1.0): a BDP, but room for 3 bursts of at least 2 packets at any rate.
 fn target_pkts(bed: &Bed) -> f64 {
-    let quantum_pkts = (bed.sock().sk_pacing_rate / 1000 / u64::from(crate::bed::MSS_BYTES)).max(2);
+    let quantum_pkts =
+        (bed.sock().sk_pacing_rate / 1000 / u64::from(crate::bbr3::bed::MSS_BYTES)).max(2);
     bed.estimated_bdp_pkts().max(3.0 * quantum_pkts as f64)
 }
 
@@ -18,7 +19,7 @@ fn startup_ends_on_a_plateau() {
         if bed.series("round") > round {
             round = bed.series("round");
             let rate_bps =
-                f64::from(bed.sock().rate_delivered) * f64::from(crate::bed::MSS_BYTES) * 8e6
+                f64::from(bed.sock().rate_delivered) * f64::from(crate::bbr3::bed::MSS_BYTES) * 8e6
                     / f64::from(bed.sock().rate_interval_us.max(1));
             if rate_bps >= 1.25 * baseline_bps {
                 (baseline_bps, baseline_round) = (rate_bps, round);
@@ -126,7 +127,7 @@ fn drain_ends_after_three_rounds() {
         let mut bed = deep();
         bed.run_to("drain", 3.0);
         let drain_start_round = bed.series("round");
-        bed.set_link_rate(crate::LINK_RATE_BPS * left_pct / 100);
+        bed.set_link_rate(crate::bbr3::LINK_RATE_BPS * left_pct / 100);
         let mut inflight_pkts = 0.0;
         assert!(bed.run(3.0, |bed| {
             inflight_pkts = f64::from(bed.sock().packets_in_flight());

@@ -1,6 +1,4 @@
 //! What the tests share: scenarios by their numbers, and the tables' columns.
-#![allow(dead_code, reason = "each test binary uses its part")]
-
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

@@ -3,7 +3,7 @@
 use dumbbell_net::{Header, PureAck, SackOrder};
 
 use super::tin::Flow;
-use crate::Waiting;
+use crate::recomputed::Waiting;
 
 /// Whether `a` is after `b` modulo 2³².
 fn after(a: u32, b: u32) -> bool {

@@ -2,8 +2,8 @@
 
 use dumbbell_net::Ecn;
 
-use crate::harness::nanoseconds;
-use crate::{Draws, Waiting};
+use crate::recomputed::harness::nanoseconds;
+use crate::recomputed::{Draws, Waiting};
 
 const ONE: i128 = 1 << 32;
 

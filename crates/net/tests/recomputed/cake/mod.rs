@@ -8,8 +8,8 @@ mod tin;
 use dumbbell_net::queue::cake::{AckFilter, Config, Isolation, LinkLayer, Tins};
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::harness::{Labels, loser, nanoseconds};
-use crate::{Draws, Fate, Model, Traffic, Waiting, compare};
+use crate::recomputed::harness::{Labels, loser, nanoseconds};
+use crate::recomputed::{Draws, Fate, Model, Traffic, Waiting, compare};
 use tin::{Flow, Rate, Set, Tin};
 
 const FLOWS: u32 = 8;

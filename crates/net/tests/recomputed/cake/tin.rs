@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::cobalt::{Cobalt, Times};
-use crate::{Draws, Waiting};
+use crate::recomputed::{Draws, Waiting};
 
 /// Time on the wire by bytes, in ns, as fixed-point numbers of 34 bits have it.
 #[derive(Clone, Copy)]

@@ -18,4 +18,4 @@ mod step;
 mod tbf;
 mod turns;
 
-pub(crate) use harness::{Draws, Fate, LINK_RATE_BPS, Model, Traffic, Waiting, compare};
+pub(crate) use self::harness::{Draws, Fate, LINK_RATE_BPS, Model, Traffic, Waiting, compare};

@@ -20,7 +20,7 @@ mod probe_rtt;
 mod spurious;
 mod startup;
 
-use bed::Bed;
+use self::bed::Bed;
 
 const LINK_RATE_BPS: u64 = 50_000_000;
 const RTT_MS: u64 = 40;

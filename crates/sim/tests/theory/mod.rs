@@ -3,9 +3,6 @@
 
 #![allow(clippy::print_stdout, reason = "--nocapture shows the figures")]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod applications;
 mod bbr;
 mod cake;

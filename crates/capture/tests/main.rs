@@ -1,0 +1,11 @@
+//! The reader, the writer and the analysis of captures from outside.
+
+mod definitions;
+mod frames;
+mod loss_and_rtt;
+mod matching;
+mod packet_log;
+mod properties;
+mod reader;
+mod story;
+mod written_files;
