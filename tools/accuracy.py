@@ -1,4 +1,4 @@
-"""Writes the tables of accuracy.md: pairs of congestion controls, simulated and on the kernel.
+"""Writes the tables of accuracy.md: pairs of CCAs, simulated and on the kernel.
 
 The kernel's runs are data (``dumbbell xval … --save``), the simulator's are done again, which takes
 about ten minutes: ``python tools/accuracy.py``.
@@ -67,7 +67,7 @@ def chance(simulated: list[Rows]) -> float:
 
 
 def pair_of(case: Measurement) -> tuple[str, str]:
-    """Return the congestion controls of a case."""
+    """Return the congestion control algorithms of a case."""
     first, second = (str(group.cc) for group in case.scenario.groups)
     return first, second
 

@@ -61,7 +61,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Wanted:
-    """One run."""
+    """A run that is wanted."""
 
     paper: str
     setup: Setup

@@ -112,7 +112,7 @@ def averages(
 
 
 def red_row(flows: int, adaptive: str) -> list[str]:
-    """Return a row of the table of RED: what the average queue does with so many flows."""
+    """Return a row of the table of RED: what the average queue does with a number of flows."""
     # 15 Mbit/s, 100 ms, as Floyd, Gummadi and Shenker, 2001. W = 1/1024: theirs is
     # 1 - exp(-1/C), 1/1250 at 1250 packets/s.
     average, dropped, utilization = averages(

@@ -53,7 +53,7 @@ def merged(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def identity(criterion: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return what tells a criterion of a result from its others."""
+    """Return what distinguishes a criterion of a result from its others."""
     return criterion["cell"], criterion["criterion"], criterion["of"]
 
 

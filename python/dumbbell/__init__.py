@@ -1,4 +1,4 @@
-"""dumbbell: put any mix of TCP congestion controls on one bottleneck and see who gets what.
+"""dumbbell: put any mix of TCP CCAs on one bottleneck and see who gets what.
 
 >>> import dumbbell
 >>> run = dumbbell.run(["copa", "cubic"], buffer="2bdp", time="2s")

@@ -55,11 +55,11 @@ class ScenarioError(DumbbellError, ValueError):
 
 
 class EngineError(DumbbellError, ValueError):
-    """The engine refuses: a congestion control that does not compile, for example."""
+    """The engine refuses: a congestion control algorithm that does not compile, for example."""
 
 
 class CongestionControlError(EngineError):
-    """A congestion control crashed, did not return, or did what no TCP can go on with.
+    """A congestion control algorithm crashed, did not return, or did what no TCP can go on with.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ RESULTS = "results"
 
 @dataclass(frozen=True)
 class Manifest:
-    """An archive's members, runs and congestion controls.
+    """An archive's members, runs and congestion control algorithms.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Manifest:
     versions
         Of dumbbell, the engine's build, Python and pyarrow.
     runs
-        Path, engine, seed, versions and congestion controls of each run.
+        Path, engine, seed, versions and congestion control algorithms of each run.
     congestion_controls
         Kind, source files and builds of each, by its name in the scenarios.
     members

@@ -1,4 +1,4 @@
-"""The congestion controls of an archive: what their source was, and proof that it was this one."""
+"""The CCAs of an archive: what their source was, and proof that it was this one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SUFFIX = ".bpf.c"
 
 
 class SourceCollection:
-    """The sources of the congestion controls of some runs.
+    """The sources of the congestion control algorithms of some runs.
 
     They are those that the runs' directories carry. Only for runs of earlier versions, which carry
     none, the files themselves are read, and built again to prove that they are what ran.
@@ -45,12 +45,12 @@ class SourceCollection:
     Parameters
     ----------
     texts
-        Whether to collect the text of congestion controls that are not built in.
+        Whether to collect the text of congestion control algorithms that are not built in.
 
     Attributes
     ----------
     entries
-        What the manifest says of each congestion control, by its name in the scenarios.
+        What the manifest says of each congestion control algorithm, by its name in the scenarios.
     members
         Content of each source, by its path in the archive.
     """
@@ -62,7 +62,7 @@ class SourceCollection:
         self.unproven: dict[str, CongestionControlChoice] = {}
 
     def add(self, run: Run) -> None:
-        """Add the congestion controls of a run; a choice is added once.
+        """Add the congestion control algorithms of a run; a choice is added once.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class SourceCollection:
     def entry_of(
         self, run: Run, cc: CongestionControlChoice, reference: SourceReference | None
     ) -> dict[str, Any]:
-        """Collect the sources of a congestion control; return what the manifest says of it."""
+        """Collect the sources of a CCA; return what the manifest says of it."""
         digest = None if reference is None else reference.digest
         entry: dict[str, Any] = {"main": None, "sources": [], "builds": {}, "digest": digest}
         if cc.is_kernels_own:
@@ -136,7 +136,7 @@ class SourceCollection:
         Raises
         ------
         ResultError
-            A congestion control was built from another source, or by another compiler.
+            A congestion control algorithm was built from another source, or by another compiler.
         """
         simulated = {
             name: cc
@@ -155,7 +155,7 @@ class SourceCollection:
 def of_file(
     run: Run, cc: CongestionControlChoice, reference: SourceReference | None
 ) -> Sources | None:
-    """Return the sources of a congestion control in a file; None if nothing has their text."""
+    """Return the sources of a CCA in a file; None if nothing has their text."""
     carried = None if reference is None else run.sources.get(reference.digest)
     if carried is not None and carried.is_whole:
         return carried
@@ -176,7 +176,7 @@ def path_below_cc(member: str) -> str:
 
 
 def builds_here(ccs: Mapping[str, CongestionControlChoice]) -> dict[str, str]:
-    """Return the digest of each congestion control's build in the simulator here."""
+    """Return the digest of each congestion control algorithm's build in the simulator here."""
     scenarios = [
         (key, Scenario([Group(cc, jitter="0s")], time="1ms", sample="0s"))
         for key, cc in ccs.items()

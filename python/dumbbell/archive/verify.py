@@ -75,7 +75,7 @@ class Verification:
     measured
         The runs on the kernel, which are measurements and were not run again.
     without_sources
-        The simulated runs whose congestion controls' source the archive does not hold.
+        The simulated runs whose congestion control algorithms' source the archive does not hold.
     """
 
     manifest: Manifest
@@ -119,7 +119,7 @@ def verify(
     path
         The archive.
     trust
-        Run congestion controls that the archive carries the source of.
+        Run congestion control algorithms that the archive carries the source of.
     jobs
         Runs at a time.
     max_bytes
@@ -207,7 +207,7 @@ class Check:
         )
 
     def cc_here(self, text: str) -> CongestionControlChoice:
-        """Return a congestion control of the archive as it runs here: from its sources there."""
+        """Return a CCA of the archive as it runs here: from its sources there."""
         recorded = RecordedCongestionControl.read(text)
         name = recorded.name
         if recorded.is_python_class:

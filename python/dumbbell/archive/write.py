@@ -58,7 +58,7 @@ def archive(
 ) -> Archived:
     """Write the runs of a directory to an archive.
 
-    The same directory, congestion controls and versions give the same bytes.
+    The same directory, congestion control algorithms and versions give the same bytes.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def archive(
     on_progress
         Called with the share of the runs that have been read.
     texts
-        Include the source text of congestion controls that are not built in. Without it their runs
-        cannot be verified.
+        Include the source text of congestion control algorithms that are not built in. Without it
+        their runs cannot be verified.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def archive(
     ------
     ResultError
         The directory holds no run or a damaged one; or one of an earlier version, whose congestion
-        controls are not here or have changed since.
+        control algorithms are not here or have changed since.
     """
     directory, path = Path(directory), Path(path)
     if not path.name.endswith(SUFFIX):
@@ -98,9 +98,7 @@ def archive(
         run = Run.load(place)
         sources.add(run)
         for name in run.tables:
-            _ = run.tables[
-                name
-            ]  # a damaged table is refused here, not by whoever reads the archive
+            _ = run.tables[name]  # a damaged table is refused here, not by a reader of the archive
         runs.append(describe_run(member_of(place, directory), run))
         if on_progress is not None:
             on_progress(index / len(places))

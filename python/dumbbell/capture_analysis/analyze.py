@@ -80,7 +80,7 @@ def analyze(
 
 
 def congestion_controls_of(path: str) -> list[str]:
-    """Return the congestion control of each group of the run that a capture is of; else nothing."""
+    """Return the CCA of each group of the run that a capture is of; else nothing."""
     place = Path(path).parent
     if Path(path).name != CAPTURE or not (place / "run.json").is_file():
         return []

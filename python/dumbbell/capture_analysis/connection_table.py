@@ -17,7 +17,7 @@ COLUMNS = (
 
 
 def connection_label(analysis: Analysis, connection: int) -> str:
-    """Name a connection in a legend: by its congestion control if it is known, else its source."""
+    """Name a connection in a legend: by its CCA if it is known, else its source."""
     group = analysis.group_of(connection)
     if group is not None:
         return f"{connection}: {cc_label(analysis.congestion_controls[group])}"

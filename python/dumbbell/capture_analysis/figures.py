@@ -50,7 +50,7 @@ def kept_connections(analysis: Analysis) -> list[int]:
 
 
 def looks_of(analysis: Analysis, connections: Sequence[int]) -> list[tuple[int, str, str]]:
-    """Return each connection with its label and colour: its congestion control's, if known."""
+    """Return each connection with its label and colour: its CCA's, if known."""
     groups = [analysis.group_of(number) for number in connections]
     names = [split_preset(cc.partition(":")[0])[0] for cc in analysis.congestion_controls]
     free = {

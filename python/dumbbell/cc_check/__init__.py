@@ -1,4 +1,4 @@
-"""`dumbbell cc check`: whether a file is a congestion control that can be trusted with a run.
+"""`dumbbell cc check`: whether a file is a CCA that can be trusted with a run.
 
 | file | purpose |
 |---|---|

@@ -44,7 +44,7 @@ class Check:
     Attributes
     ----------
     file
-        The congestion control, as it was named.
+        The congestion control algorithm, as it was named.
     description
         What it declares; None if it does not compile.
     findings
@@ -119,7 +119,7 @@ def goodput(group: dict[str, Any]) -> dict[str, Any]:
 def check(
     file: str, *, storms: int = 3, on_step: Callable[[str], None] = lambda _step: None
 ) -> Check:
-    """Check a user's congestion control.
+    """Check a user's congestion control algorithm.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The storm: random but legal calls into a congestion control, under sanitizers."""
+"""The storm: random but legal calls into a congestion control algorithm, under sanitizers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Storm:
 
 
 def storm(name: str, seeds: int) -> Storm:
-    """Send a congestion control through storms.
+    """Send a congestion control algorithm through storms.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Builds the storm's program with a congestion control."""
+"""Builds the storm's program with a congestion control algorithm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Builder:
     Parameters
     ----------
     name
-        The congestion control.
+        The congestion control algorithm.
     directory
         Where headers and program are written.
     """
@@ -60,7 +60,7 @@ class Builder:
         return None
 
     def link(self, name: str, driver: Path, extra: Sequence[str]) -> Path | None:
-        """Compile the congestion control and link it with the driver; None if that fails."""
+        """Compile the CCA and link it with the driver; None if that fails."""
         program = self.directory / name
         objects = [str(driver)]
         for number, unit in enumerate(self.units):
@@ -69,7 +69,7 @@ class Builder:
                 *extra, *unit["flags"], "-c", unit["source"], "-o", objects[-1],
             ]):  # fmt: skip
                 return None
-        # If it calls one of the kernel's congestion controls, that is linked in too.
+        # If it calls one of the kernel's congestion control algorithms, that is linked in too.
         others = [str(path) for path in sorted((self.directory / "include/kfuncs").glob("*.c"))]
         for linked in (self.linked, self.linked + others):
             if self.compile([*extra, *self.linked_flags, *linked, *objects, "-o", str(program)]):

@@ -60,7 +60,7 @@ def read_problems(
     outcome
         The program's result.
     source
-        The congestion control.
+        The congestion control algorithm.
     protected
         Names of the socket's fields that BPF may not write, by their first byte.
     """

@@ -99,7 +99,7 @@ def root(
         ),
     ] = False,
 ) -> None:
-    """Put any mix of TCP congestion controls on one bottleneck and see who gets what."""
+    """Put any mix of TCP congestion control algorithms on one bottleneck and see who gets what."""
 
 
 def main() -> None:

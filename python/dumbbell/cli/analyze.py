@@ -177,7 +177,7 @@ def refuse_with(option: str, **given: bool) -> None:
 
 
 def connection_numbers(text: str) -> list[int]:
-    """Read ``0,3``."""
+    """Read numbers of connections, like ``0,3``."""
     words = [word.strip() for word in text.split(",")]
     if not all(is_count(word) for word in words):
         raise CaptureError(

@@ -73,13 +73,13 @@ def base_scenario(
     Parameters
     ----------
     what
-        Congestion controls, or one scenario file.
+        Congestion control algorithms, or one scenario file.
     values
         By field, as Python has them; they replace a file's.
     settings
         Fields of single links and groups, as ``--set`` has them.
     uploads
-        Congestion controls of ``--upload``.
+        Congestion control algorithms of ``--upload``.
     """
     refuse_flag_words(what)
     words: dict[str, Any] = {}
@@ -155,7 +155,7 @@ def check_settable(name: str, links: Sequence[Mapping[str, Any]], files: Sequenc
 
 
 def changes_of(settings: Sequence[str], scenario: Scenario) -> list[tuple[AxisField, Any]]:
-    """Return the fields of `--set` and their values, congestion controls before parameters."""
+    """Return the fields of `--set` and their values, CCAs before parameters."""
     changes: dict[str, tuple[AxisField, Any]] = {}
     for text in settings:
         name, equals, value = (part.strip() for part in text.partition("="))

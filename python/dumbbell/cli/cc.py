@@ -1,4 +1,4 @@
-"""`dumbbell cc`: the congestion controls, and one's own."""
+"""`dumbbell cc`: the congestion control algorithms, and one's own."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def list_command(
     unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
 ) -> int:
-    """List the built-in congestion controls, or a Linux tree's; with names, all about each."""
+    """List the built-in CCAs, or a Linux tree's; with names, all about each."""
     known = known_names()
     known |= {name: name for name in names or () if "/" in name}
     chosen = []
@@ -82,7 +82,7 @@ def check_command(
     unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
 ) -> int:
-    """Check a congestion control of your own: build, sanitizers, storms, verifier, a run.
+    """Check a congestion control algorithm of your own: build, sanitizers, storms, verifier, a run.
 
     Exit code 1 if it fails.
     """
@@ -109,7 +109,7 @@ def new_command(
         Kind, typer.Option(help="What it goes by: losses, the RTT, or delivery rates.")
     ] = "loss",
 ) -> int:
-    """Write a congestion control that works, its test and a scenario, to be changed."""
+    """Write a congestion control algorithm that works, its test and a scenario, to be changed."""
     for path in new(name, directory, kind):
         print_line(str(path))
     print_line(f"next: cd {directory / name} && dumbbell run scenario.toml")
@@ -125,7 +125,7 @@ def first_reason(message: str) -> str:
 
 
 def known_names() -> dict[str, str]:
-    """Return the built-in congestion controls, and ``tcp_vegas`` and so on of the tree in use.
+    """Return the built-in CCAs, and ``tcp_vegas`` and so on of the tree in use.
 
     The value is what the engine knows it by.
     """
@@ -182,7 +182,7 @@ def print_check(checked: Check) -> None:
 
 
 def print_description(description: Description) -> None:
-    """Print a congestion control for a person."""
+    """Print a congestion control algorithm for a person."""
     out().print(f"[bold]{description.name}[/]  ", end="")
     print_line(description.title)
     if description.parameters:

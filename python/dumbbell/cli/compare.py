@@ -57,7 +57,7 @@ def compare_command(
 ) -> int:
     """Compare two sets of runs: B minus A, paired by seed, with intervals.
 
-    Pairs are runs of the same conditions; the congestion controls may differ.
+    Pairs are runs of the same conditions; the congestion control algorithms may differ.
     """
     names = metric_names(metric)
     result = compare(a, b, metrics=names, warmup=warmup, solo=harm, names=(str(a), str(b)))
@@ -104,7 +104,7 @@ def print_comparison(result: PairedComparison) -> None:
 
 
 def group_names(result: PairedComparison) -> dict[tuple[str, int | None], str]:
-    """Name each cell's groups by their congestion controls on both sides, and no two alike."""
+    """Name each cell's groups by their CCAs on both sides, and no two alike."""
     names: dict[tuple[str, int | None], str] = {}
     for entry in result.comparisons:
         if entry.group is not None:
@@ -140,7 +140,7 @@ def row(entry: Comparison, group: str, *, solo: bool) -> tuple[str, ...]:
 
 
 def verdict(entry: Comparison) -> str:
-    """Say which side is better; in brackets where it is not sure among so many comparisons."""
+    """Say which side is better; in brackets where it is not sure with that many comparisons."""
     side = {None: "≠", "a": "A", "b": "B"}[entry.leading]
     if entry.differs:
         return side

@@ -1,4 +1,4 @@
-"""Shell completion: congestion controls with their parameters, metrics, suites, papers, models.
+"""Shell completion: CCAs with their parameters, metrics, suites, papers, models.
 
 Typer completes commands, options and what is listed here; the shell completes files.
 """
@@ -114,7 +114,7 @@ def matching(incomplete: str, candidates: Iterable[tuple[str, str]]) -> list[tup
 
 
 def complete_what(incomplete: str) -> list[tuple[str, str]]:
-    """Complete a congestion control: ``co``, ``copa@p``, ``copa:mode_``, ``copa:a=0,b``."""
+    """Complete a CCA: ``co``, ``copa@p``, ``copa:mode_``, ``copa:a=0,b``."""
     from dumbbell.congestion_control import congestion_controls
     from dumbbell.congestion_control.presets import presets_of
 

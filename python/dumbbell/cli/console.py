@@ -93,7 +93,7 @@ def print_to_stderr(label: str, message: str) -> None:
     try:
         err().print(f"{label} {escape(text)}")
     except OSError:
-        return  # nobody reads it; the exit code says it too
+        return  # it has no reader; the exit code says it too
 
 
 def note_missing_figures() -> None:
@@ -163,7 +163,8 @@ def print_table(
     kept = list(range(len(columns)))
     least = least_widths(columns, cells, left)
     if table_width(least) > width:
-        # Names of cells and of congestion controls may go on in the next line after a part.
+        # Names of cells and of congestion control algorithms may go on in the next line after a
+        # part.
         cells = [
             tuple(PART.sub(r"\1 ", text) if i in left else text for i, text in enumerate(row))
             for row in cells

@@ -1,4 +1,4 @@
-"""`dumbbell gate`: has a congestion control or a queue discipline become worse?"""
+"""`dumbbell gate`: has a congestion control algorithm or a queue discipline become worse?"""
 
 from __future__ import annotations
 

@@ -16,7 +16,8 @@ __all__ = ["BPF", "OK", "Ability", "Fact", "abilities", "facts"]
 
 #: A fact's status when nothing is missing; any other word says that something is.
 OK = "ok"
-#: What a fact may be needed for, besides the kernel engine: our congestion controls in the kernel.
+#: What a fact may be needed for, besides the kernel engine: our congestion control algorithms in
+#: the kernel.
 KERNEL, BPF = "kernel", "bpf"
 
 

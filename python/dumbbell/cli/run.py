@@ -71,7 +71,7 @@ def run_command(
     capture_points: CapturePoints = None,
     capture_snap: CaptureSnap = None,
 ) -> int:
-    """Run congestion controls against each other, or a scenario file.
+    """Run congestion control algorithms against each other, or a scenario file.
 
     Exits with 1 if the verdict is INVALID: the result is printed but must not be used.
     """

@@ -124,7 +124,7 @@ def metric_columns(result: SweepResult, names: Sequence[str]) -> list[Column]:
 
 
 def group_heads(result: SweepResult) -> list[str]:
-    """Return the names of the groups: their congestion controls, or those that an axis sets."""
+    """Return the names of the groups: their CCAs, or those that an axis sets."""
     heads = list(result.scenario.group_labels)
     for index, axis in swept_ccs(result.design).items():
         heads[index] = alternatives(axis.labels)

@@ -76,7 +76,7 @@ def add_up_link(
     values
         What options set of the second link.
     uploads
-        Congestion controls of `--upload`.
+        Congestion control algorithms of `--upload`.
     file
         The scenario file, if there is one.
     """

@@ -55,7 +55,7 @@ class Watch:
     flow
         Its number.
     names
-        Of series; none: all of its congestion control's state.
+        Of series; none: all of its congestion control algorithm's state.
     every
         Between two rows.
     """

@@ -151,7 +151,7 @@ def xval_command(
 
 
 def mixes(what: list[str]) -> list[list[str]]:
-    """Return the words of each scenario: a file, or the congestion controls of its groups."""
+    """Return the words of each scenario: a file, or the CCAs of its groups."""
     if not any("+" in word or word.endswith(".toml") for word in what):
         return [what]
     return [[word] if word.endswith(".toml") else word.split("+") for word in what]

@@ -109,7 +109,7 @@ class Comparison:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Of the pairs; empty without pairs."""
+        """Seeds of the pairs; empty without pairs."""
         return self.sides.seeds
 
     @property

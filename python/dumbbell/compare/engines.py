@@ -47,7 +47,7 @@ def compare_engines(
     cell
         The scenario's name.
     ccs
-        The congestion control of each group.
+        The congestion control algorithm of each group.
     simulator, kernel
         The metrics of each run.
 

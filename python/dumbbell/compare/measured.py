@@ -47,7 +47,7 @@ class MeasuredRun:
 
     @property
     def ccs(self) -> tuple[str, ...]:
-        """The groups' congestion controls, as the scenario names them, after their programs."""
+        """The groups' CCAs, as the scenario names them, after their programs."""
         return tuple(
             str(group.cc) if group.client is None else f"{group.client} ({group.cc})"
             for group in self.scenario.groups

@@ -1,4 +1,4 @@
-"""Which run of one side is compared with which of the other."""
+"""Pairs of runs: a run of one side and the run of the other that it is compared with."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Pair:
 def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
     """Pair runs of the same conditions and seed, group by group.
 
-    The congestion controls and programs may differ, because they are what is compared. If a side
-    has several mixes of them under the same conditions, only runs of the same mix are pairs.
+    The congestion control algorithms and programs may differ, because they are what is compared. If
+    a side has several mixes of them under the same conditions, only runs of the same mix are pairs.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
 
 
 def cells_alike(a: SweepResult, b: SweepResult) -> dict[int, int]:
-    """Find the cells of the same conditions, as `pairs_alike` finds runs, whatever the axes.
+    """Find the cells of the same conditions, as `pairs_alike` finds runs, with any axes.
 
     Returns
     -------
@@ -146,13 +146,13 @@ def valid(side: MeasuredRuns) -> Iterable[MeasuredRun]:
 
 
 def cell_of(run: MeasuredRun, *, with_mix: bool) -> Cell:
-    """Return a run's conditions, with its congestion controls if these are a condition."""
+    """Return a run's conditions, with its CCAs if these are a condition."""
     mix = {"cc": "+".join(run.ccs)} if with_mix else {}
     return tuple({**mix, **run.conditions}.items())
 
 
 def has_several_mixes(runs: Iterable[MeasuredRun]) -> bool:
-    """Whether there are several mixes of congestion controls under some conditions."""
+    """Whether there are several mixes of congestion control algorithms under some conditions."""
     mixes: dict[Cell, set[tuple[str, ...]]] = {}
     for run in runs:
         mixes.setdefault(cell_of(run, with_mix=False), set()).add(run.ccs)

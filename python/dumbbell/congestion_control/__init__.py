@@ -1,4 +1,4 @@
-"""Congestion controls: what is built in, a user's own files and classes, and the kernel's.
+"""CCAs: what is built in, a user's own files and classes, and the kernel's.
 
 A `CongestionControlChoice` is looked up: its file must exist, and what it declares comes from
 compiling it in a confined process. A `RecordedCongestionControl`, its subclass, belongs to a

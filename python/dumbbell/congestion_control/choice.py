@@ -1,4 +1,4 @@
-"""Congestion controls: what is built in, and how a user names one with its parameters."""
+"""Congestion control algorithms: what is built in, and how a user names one with its parameters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
     "describe",
 ]
 
-#: Prefix of a congestion control of the running kernel.
+#: Prefix of a congestion control algorithm of the running kernel.
 KERNELS_OWN = "linux/"
 #: That which its sockets have unless they choose another: `net.ipv4.tcp_congestion_control`.
 KERNELS_DEFAULT = f"{KERNELS_OWN}default"
@@ -36,7 +36,7 @@ KERNELS_DEFAULT = f"{KERNELS_OWN}default"
 PYTHON_CLASS = "python/"
 #: Suffixes of source files.
 SOURCES = (".c", ".py")
-#: Suffix of a shared object: a congestion control in Rust, for example.
+#: Suffix of a shared object: a congestion control algorithm in Rust, for example.
 OBJECT = ".so"
 #: Most bytes of a source file; Linux's largest has 50 kB.
 MAX_SOURCE_BYTES = 4 << 20
@@ -49,7 +49,7 @@ KERNEL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,15}", re.ASCII)
 
 @dataclass(frozen=True)
 class Parameter:
-    """An integer that a congestion control lets its user set.
+    """An integer that a congestion control algorithm lets its user set.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Series:
-    """A field of a congestion control's state that is recorded over time.
+    """A field of a congestion control algorithm's state that is recorded over time.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Description:
-    """What a congestion control declares."""
+    """What a congestion control algorithm declares."""
 
     name: str
     title: str
@@ -118,7 +118,7 @@ class Description:
 
 @functools.cache
 def congestion_controls() -> Mapping[str, Description]:
-    """Return every built-in congestion control by name, sorted."""
+    """Return every built-in congestion control algorithm by name, sorted."""
     try:
         documents = json.loads(_core.congestion_controls())
     except _core.EngineError as error:  # they are loaded through a file in memory
@@ -128,7 +128,7 @@ def congestion_controls() -> Mapping[str, Description]:
 
 
 def describe(name_or_path: str) -> Description:
-    """Return a congestion control's description.
+    """Return a congestion control algorithm's description.
 
     Parameters
     ----------
@@ -171,14 +171,14 @@ def describe(name_or_path: str) -> Description:
 
 @dataclass(frozen=True, eq=False)
 class CongestionControlChoice:
-    """A congestion control as a scenario names it: ``copa@paper``, ``copa:mode_window_rtts=5``.
+    """A CCA as a scenario names it: ``copa@paper``, ``copa:mode_window_rtts=5``.
 
     Attributes
     ----------
     name
         A built-in's name, the path of a source file (``./two.bpf.c#second`` where it has several
-        congestion controls), or ``linux/cubic``: the running kernel's own. After `use_linux_tree`
-        also the name of one of Linux's, which becomes the path of its source.
+        congestion control algorithms), or ``linux/cubic``: the running kernel's own. After
+        `use_linux_tree` also the name of one of Linux's, which becomes the path of its source.
     params
         Parameters that differ from the defaults, those of the preset included.
     preset
@@ -275,7 +275,7 @@ class CongestionControlChoice:
 
     @property
     def file(self) -> Path:
-        """Its file."""
+        """Path of its file."""
         return file_of(self.name) if self.path is None else self.path
 
     @property
@@ -386,7 +386,7 @@ def split_preset(spelled: str) -> tuple[str, str]:
 
 
 def is_python(name: str) -> bool:
-    """Whether a name is of a congestion control in Python: ``./mine.py`` or ``python/Mine``."""
+    """Whether a name is of a CCA in Python: ``./mine.py`` or ``python/Mine``."""
     return file_of(name).suffix == ".py" or (
         name.startswith(PYTHON_CLASS) and file_of(name).suffix not in SOURCES
     )
@@ -410,7 +410,7 @@ def is_kernels_own(name: str) -> bool:
 
 
 def file_of(name: str) -> Path:
-    """Return the file of ``./two.bpf.c#second``: one that has several congestion controls."""
+    """Return the file of ``./two.bpf.c#second``: one that has several CCAs."""
     path, _, table = name.rpartition("#")
     return Path(path if path and table.isidentifier() else name)
 
@@ -422,7 +422,7 @@ def table_of(name: str) -> str | None:
 
 
 def check_source(name: str, path: Path) -> None:
-    """Refuse what is not a source file of a kind and size that can be a congestion control."""
+    """Refuse what is not a source file of a kind and size that can be a CCA."""
     reason = ""
     try:
         status = path.stat()
@@ -446,7 +446,7 @@ def check_source(name: str, path: Path) -> None:
 
 
 def unit_of(cc: str, name: str) -> str:
-    """Return the unit of a built-in congestion control's parameter; empty if it has none."""
+    """Return the unit of a built-in CCA's parameter; empty if it has none."""
     known = congestion_controls().get(cc)
     units = [each.unit for each in known.parameters if each.name == name] if known else []
     return units[0] if units else ""

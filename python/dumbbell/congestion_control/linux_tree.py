@@ -1,4 +1,4 @@
-"""The congestion controls of a Linux source tree: ``net/ipv4/tcp_*.c``."""
+"""The congestion control algorithms of a Linux source tree: ``net/ipv4/tcp_*.c``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ __all__ = ["LINUX_NAMES", "LinuxTree", "tree_in_use", "use_linux_tree"]
 
 #: Where the sources are in a tree.
 SOURCES = Path("net/ipv4")
-#: A call that every source of a congestion control has, and no other file of the directory.
+#: A call that every source of a congestion control algorithm has, and no other file of the
+#: directory.
 REGISTERS = re.compile(r"\btcp_register_congestion_control\s*\(&")
-#: Linux's congestion controls, to distinguish their names from mistakes without a tree.
+#: Linux's congestion control algorithms, to distinguish their names from mistakes without a tree.
 LINUX_NAMES = (
     "bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv",
     "scalable", "vegas", "veno", "westwood", "yeah",
@@ -52,12 +53,12 @@ class LinuxTree:
         return f"LinuxTree({str(self.root)!r})"
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of the tree's congestion controls, sorted: ``("bbr", "bic", …)``."""
+        """Return the names of the tree's CCAs, sorted: ``("bbr", "bic", …)``."""
         files = sorted((self.root / SOURCES).glob("tcp_*.c"))
         return tuple(file.stem.removeprefix("tcp_") for file in files if registers(file))
 
     def source(self, name: str) -> str:
-        """Return the path of a congestion control's source.
+        """Return the path of a congestion control algorithm's source.
 
         Parameters
         ----------
@@ -67,7 +68,7 @@ class LinuxTree:
         Raises
         ------
         ScenarioError
-            The tree has no congestion control of that name.
+            The tree has no congestion control algorithm of that name.
         """
         stem = name.removeprefix("tcp_")
         path = self.root / SOURCES / f"tcp_{stem}.c"
@@ -80,7 +81,7 @@ class LinuxTree:
 
 
 def registers(file: Path) -> bool:
-    """Whether a source registers a congestion control that a user can choose."""
+    """Whether a source registers a congestion control algorithm that a user can choose."""
     return REGISTERS.search(file.read_text(encoding="utf-8", errors="replace")) is not None
 
 

@@ -1,7 +1,7 @@
-"""From a congestion control that a result names to one that can run: its file is found again.
+"""From a CCA that a result names to one that can run: its file is found again.
 
-A result is data. To run its congestion controls again, their files must be those that ran, or the
-user must say that the source in the result is to be trusted.
+A result is data. To run its congestion control algorithms again, their files must be those that
+ran, or the user must say that the source in the result is to be trusted.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ __all__ = ["SourceFiles", "live"]
 
 @dataclass(frozen=True)
 class SourceFiles:
-    """Where the files of a result's congestion controls may be taken from.
+    """Where the files of a result's congestion control algorithms may be taken from.
 
     Attributes
     ----------
     result
         The result's directory; None for a result in memory.
     files
-        Files that the user named; each is used for the congestion control that it is the source of.
+        Files that the user named; each is used for the congestion control algorithm that it is the
+        source of.
     trust
         Whether to run the source that the result carries.
     """
@@ -62,7 +63,7 @@ class SourceFiles:
             )
 
     def find(self, cc: RecordedCongestionControl) -> Path | None:
-        """Return where the file of a congestion control is; None for where its name says.
+        """Return where the file of a congestion control algorithm is; None for where its name says.
 
         Raises
         ------
@@ -107,7 +108,7 @@ class SourceFiles:
 
 
 def live(cc: CongestionControlChoice, files: SourceFiles | None = None) -> CongestionControlChoice:
-    """Return a congestion control that can run.
+    """Return a congestion control algorithm that can run.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Preset:
-    """Parameters of a congestion control as its source has them.
+    """Parameters of a congestion control algorithm as its source has them.
 
     Attributes
     ----------
@@ -156,12 +156,12 @@ PRESETS: Mapping[str, Mapping[str, Preset]] = {
 
 
 def presets_of(name: str) -> Mapping[str, Preset]:
-    """Return the presets of a congestion control; none if it has none."""
+    """Return the presets of a congestion control algorithm; none if it has none."""
     return PRESETS.get(name, {})
 
 
 def preset_of(name: str, preset: str) -> Preset:
-    """Return a preset of a congestion control.
+    """Return a preset of a congestion control algorithm.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Congestion controls written in Python, for the simulator: prototypes.
+"""Congestion control algorithms written in Python, for the simulator: prototypes.
 
 The hooks have the names of those of Linux's `tcp_congestion_ops`, and the socket's fields those of
 `tcp_sock`. Fields that the kernel lets a BPF congestion control write can be set; the rest is
@@ -43,7 +43,7 @@ MAX_NAME = 15
 
 
 class CongestionControl:
-    """A congestion control; each flow has an object of its class.
+    """A congestion control algorithm; each flow has an object of its class.
 
     A subclass defines the hooks that it needs, with the kernel's arguments: ``init(sk)``,
     ``release(sk)``, ``ssthresh(sk) -> int``, ``cong_avoid(sk, ack, acked)``,
@@ -322,7 +322,7 @@ def describe_here(requested: str) -> dict[str, object]:
         described = describe_python(requested)
     except ScenarioError as error:
         return {"invalid": str(error)}
-    except BaseException as error:  # noqa: BLE001 -- whatever the file does
+    except BaseException as error:  # noqa: BLE001 -- anything that the file does
         return {"refused": f"congestion control `{requested}` {tell(error, error.__traceback__)}"}
     document = dataclasses.asdict(described)
     document["params"] = document.pop("parameters")
@@ -351,7 +351,7 @@ def check_values(cls: type[CongestionControl], requested: str, params: Mapping[s
 
 
 def tell(error: BaseException, trace: TracebackType | None) -> str:
-    """Describe an exception and where it was raised, to follow the congestion control's name."""
+    """Describe an exception and where it was raised, to follow the CCA's name."""
     if isinstance(error, ScenarioError):
         return f"cannot be loaded: {error}"
     own = Path(__file__).parents[1]

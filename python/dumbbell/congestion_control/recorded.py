@@ -1,4 +1,4 @@
-"""Congestion controls of results: described by what a run recorded, never by looking at a file."""
+"""CCAs of results: described by what a run recorded, never by looking at a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SourceReference:
-    """Which source a congestion control was built from.
+    """The source that a congestion control algorithm was built from.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class SourceReference:
 
 @dataclass(frozen=True, eq=False)
 class RecordedCongestionControl(CongestionControlChoice):
-    """A congestion control as a result names it.
+    """A congestion control algorithm as a result names it.
 
     Nothing of it is looked up: its file need not exist, and this version need not know its name.
     `congestion_control.live` turns it into one that can run.
@@ -153,19 +153,19 @@ def declared_of(group: Mapping[str, Any]) -> Description | None:
 
 
 def sources_of(cc: CongestionControlChoice) -> Sources | None:
-    """Return the sources of a congestion control that is to run; None if it has no file."""
+    """Return the sources of a CCA that is to run; None if it has no file."""
     if cc.is_file:
         return sources_of_file(cc.file)
     return builtin_sources(cc.name)
 
 
 def reference_of(cc: CongestionControlChoice, sources: Sources) -> SourceReference:
-    """Return what a result says of the sources of a congestion control."""
+    """Return what a result says of the sources of a congestion control algorithm."""
     return SourceReference(sources.digest, sources.main, built_by(cc))
 
 
 def built_by(cc: CongestionControlChoice) -> str | None:
-    """Return what builds a congestion control in a file here."""
+    """Return what builds a congestion control algorithm in a file here."""
     if not cc.is_file:
         return None
     if cc.is_python:

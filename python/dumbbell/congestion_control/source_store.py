@@ -1,4 +1,4 @@
-"""Sources on disk, next to the results that they made: a directory for each congestion control."""
+"""Sources on disk, next to the results that they made: a directory for each CCA."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 #: Where they are in a result's directory.
 DIRECTORY = "sources"
-#: What lists the files of a congestion control, those whose text is not kept too.
+#: What lists the files of a congestion control algorithm, those whose text is not kept too.
 LISTING = "sources.json"
 MAX_LISTING_BYTES = 1 << 20
 #: Directories above a result's that are searched: a sweep and a reproduction keep one for all runs.

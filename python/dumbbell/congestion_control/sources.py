@@ -1,4 +1,4 @@
-"""The sources of a congestion control: what it was built from, for keys, results and archives."""
+"""The sources of a CCA: what it was built from, for keys, results and archives."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ __all__ = ["Sources", "builtin_sources", "is_plain_path", "sources_of_file"]
 
 #: What the built-ins' sources end in.
 BUILT_IN = ".bpf.c"
-#: Files of a congestion control whose text is kept, besides the one that was named. A source can
-#: name any file of the machine in an `#include`; a key or a password is not to travel with it.
+#: Files of a congestion control algorithm whose text is kept, besides the one that was named. A
+#: source can name any file of the machine in an `#include`; a key or a password is not to travel
+#: with it.
 TEXTS = (".c", ".h", ".inc", ".py")
-#: The most that is kept of one congestion control. Shared objects are often larger.
+#: The most that is kept of one congestion control algorithm. Shared objects are often larger.
 MAX_KEPT_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The source files of a congestion control.
+    """The source files of a congestion control algorithm.
 
     Attributes
     ----------
@@ -54,7 +55,7 @@ class Sources:
         main, files
             As the attributes.
         others
-            Files that are not the congestion control's own, whose texts are not kept.
+            Files that are not the congestion control algorithm's own, whose texts are not kept.
         """
         digests = {path: hashlib.sha256(files[path]).hexdigest() for path in sorted(files)}
         own = {path for path in files if is_text(path)} - set(others) | {main}
@@ -96,7 +97,7 @@ def is_plain_path(name: str) -> bool:
 
 @functools.cache
 def builtin_sources(name: str) -> Sources | None:
-    """Return the sources of a built-in congestion control, without the headers of all of them.
+    """Return the sources of a built-in CCA, without the headers of all of them.
 
     Those belong to the engine, whose build every result names.
     """
@@ -120,7 +121,7 @@ def sources_of_file(path: Path) -> Sources:
     Raises
     ------
     ResultError
-        The file cannot be read, or it consists of more than a congestion control does.
+        The file cannot be read, or it consists of more than a congestion control algorithm does.
     """
     found = find_sources(path)
     if path.suffix == ".py":
@@ -130,7 +131,7 @@ def sources_of_file(path: Path) -> Sources:
         names = {file: file.relative_to(root).as_posix() for file in found}
     files = {names[file]: text for file, (_, text) in found.items()}
     main = path.resolve()
-    # A file can import whatever module of the user's is on the module path.
+    # A file can import any module of the user's that is on the module path.
     others = {name for file, name in names.items() if not file.is_relative_to(main.parent)}
     sources = Sources.of(names[main], files, others)
     return IN_USE.setdefault(sources.digest, sources)

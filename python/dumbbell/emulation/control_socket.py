@@ -63,7 +63,7 @@ def serve_control(path: EmulatedPath) -> Iterator[None]:
     place = runtime_directory() / f"{os.getpid()}{SUFFIX}"
     place.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as listener:
-        # Under its name it is seen by others, who remove one where nobody listens.
+        # Under its name it is seen by others, who remove one that has no listener.
         unseen = place.with_suffix(".new")
         unseen.unlink(missing_ok=True)
         listener.bind(str(unseen))
@@ -121,7 +121,7 @@ def answer(connection: socket.socket, path: EmulatedPath) -> None:
 
 
 def run_for(connection: socket.socket, process: Process) -> int:
-    """Wait for a program; whoever asked for it ends it by hanging up."""
+    """Wait for a program; the client that asked for it ends it by hanging up."""
 
     def watch() -> None:
         with suppress(OSError):

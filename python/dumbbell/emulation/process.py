@@ -201,6 +201,6 @@ class Process:
 
 
 def close_all(descriptors: Sequence[int]) -> None:
-    """Close files."""
+    """Close file descriptors."""
     for descriptor in descriptors:
         os.close(descriptor)

@@ -84,7 +84,7 @@ def emulated_scenario(
 
 
 def competitor(given: str | Group, routes: dict[str, Any]) -> Group:
-    """Read a competing group: a congestion control, and after a colon how many flows."""
+    """Read a competing group: a congestion control algorithm, and after a colon how many flows."""
     if isinstance(given, Group):
         return replace(given, **routes)
     name, _, flows = given.rpartition(":")

@@ -172,7 +172,7 @@ def values_from_list(entries: list[dict[str, Any]]) -> dict[Observed, tuple[floa
 
 
 def shown_cc(cc: str) -> str:
-    """Return a congestion control's name for messages: a file by its shorter path."""
+    """Return a congestion control algorithm's name for messages: a file by its shorter path."""
     name, colon, params = moved_cc(cc, Path.cwd(), Path.cwd()).partition(":")
     if is_file(name):
         name = min(name, str(Path(name).resolve()), key=len)
@@ -180,7 +180,7 @@ def shown_cc(cc: str) -> str:
 
 
 def moved_cc(cc: str, seen_from: Path, to: Path) -> str:
-    """Return a congestion control's name relative to another directory.
+    """Return a congestion control algorithm's name relative to another directory.
 
     A source file is stored by its path from the baseline, so that a repository may be anywhere.
     """

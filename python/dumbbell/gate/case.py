@@ -35,7 +35,7 @@ class Subject(NamedTuple):
     Attributes
     ----------
     cc
-        The congestion control under test; empty where a suite has none.
+        The congestion control algorithm under test; empty where a suite has none.
     qdisc
         The queue discipline under test; empty where a suite has none.
     """
@@ -115,7 +115,7 @@ class Case:
 
     @property
     def tests_cc(self) -> bool:
-        """Whether a congestion control is under test."""
+        """Whether a congestion control algorithm is under test."""
         return any(is_under_test(group) for group in self.groups)
 
     @property
@@ -177,7 +177,7 @@ class Case:
         Parameters
         ----------
         cc
-            What is under test; text is a congestion control.
+            What is under test; text is a congestion control algorithm.
 
         Raises
         ------
@@ -193,7 +193,7 @@ class Case:
         Parameters
         ----------
         cc
-            What is under test; text is a congestion control.
+            What is under test; text is a congestion control algorithm.
         """
         if not self.reference:
             return []
@@ -299,7 +299,7 @@ class Case:
 
 
 def subject_of(cc: str | Subject) -> Subject:
-    """Return what is under test; text is a congestion control."""
+    """Return what is under test; text is a congestion control algorithm."""
     return cc if isinstance(cc, Subject) else Subject(cc, ANY.qdisc)
 
 
@@ -316,5 +316,5 @@ def name_of(group: Mapping[str, Any]) -> str:
 
 
 def is_under_test(group: Mapping[str, Any]) -> bool:
-    """Whether a group runs the congestion control under test."""
+    """Whether a group runs the congestion control algorithm under test."""
     return str(group.get("cc")) == UNDER_TEST

@@ -70,7 +70,7 @@ class MetricChange:
 
     @property
     def metric(self) -> Metric:
-        """The metric."""
+        """The metric that is compared."""
         return self.measure.metric
 
     @property

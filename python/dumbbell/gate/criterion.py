@@ -1,4 +1,4 @@
-"""What a suite requires of the congestion control under test: ``jain >= 0.95``."""
+"""What a suite requires of the congestion control algorithm under test: ``jain >= 0.95``."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def beyond_bound(shortfalls: Sequence[float]) -> Shift:
 
 
 def p_more_missing(before: int, after: int, repetitions: tuple[int, int]) -> float:
-    """Return how likely so many more missing values are: Fisher's exact test, one-sided.
+    """Return how likely this many more missing values are: Fisher's exact test, one-sided.
 
     Parameters
     ----------

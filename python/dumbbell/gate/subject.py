@@ -1,4 +1,4 @@
-"""Whose a value of a suite is: the run's, a group's under test, or another group's."""
+"""The owner of a suite's value: the run, a group under test, or another group."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = [
     "subjects_of_groups",
 ]  # fmt: skip
 
-#: Placeholder for the congestion control under test.
+#: Placeholder for the congestion control algorithm under test.
 UNDER_TEST = "{cc}"
 #: Placeholder for the queue discipline under test.
 QUEUE_UNDER_TEST = "{qdisc}"
@@ -105,7 +105,7 @@ def ratio_subject(first: str, second: str) -> str:
 
 
 def subjects_of_groups(ccs: Sequence[str]) -> list[str]:
-    """Name the groups of a case by their congestion controls: ``{cc}``, ``cubic``, ``cubic/2``."""
+    """Name the groups of a case by their CCAs: ``{cc}``, ``cubic``, ``cubic/2``."""
     seen: Counter[str] = Counter()
     subjects = []
     for cc in ccs:

@@ -1,4 +1,4 @@
-"""What a suite measured with one congestion control."""
+"""What a suite measured with one congestion control algorithm."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ K = TypeVar("K")
 
 
 class RunKey(NamedTuple):
-    """Which run of a suite."""
+    """A run of a suite."""
 
     case: str
     cell: str
@@ -100,7 +100,7 @@ class SuiteResult:
     engine, engine_version, engine_build
         What ran it.
     builds
-        The build of each congestion control; the one under test is ``{cc}``.
+        The build of each congestion control algorithm; the one under test is ``{cc}``.
     cells
         Those of the cases that can be run.
     """
@@ -115,12 +115,12 @@ class SuiteResult:
 
     @property
     def cc(self) -> str:
-        """The congestion control under test; empty for none."""
+        """The congestion control algorithm under test; empty for none."""
         return self.subject.cc
 
     @property
     def seeds(self) -> frozenset[int]:
-        """Every seed."""
+        """All seeds of the runs."""
         return frozenset(seed for cell in self.cells for seed in cell.seeds)
 
 
@@ -141,7 +141,8 @@ def run_suite(
     suite
         The suite.
     cc
-        What is under test. Text is a congestion control: a name, with parameters, or a source file.
+        What is under test. Text is a congestion control algorithm: a name, with parameters, or a
+        source file.
     engine
         ``simulator`` or ``kernel``.
     seed
@@ -263,7 +264,7 @@ def values_of(
 
 
 def builds_of(cases: Mapping[str, Case], runs: Mapping[RunKey, Run]) -> dict[str, str]:
-    """Return the build of each congestion control; the one under test is ``{cc}``."""
+    """Return the build of each congestion control algorithm; the one under test is ``{cc}``."""
     builds = {}
     for key, run in runs.items():
         if key.is_reference:

@@ -19,7 +19,7 @@ __all__ = ["CAPTURES", "READY_PORT", "Simulator"]
 
 #: Endpoints wait until something listens here, TCP.
 READY_PORT = 57832
-#: Connections that nobody accepts: the kernel does.
+#: Connections that no program accepts: the kernel does.
 BACKLOG = 128
 #: What is captured at the client's interface and at the server's; pcapng in spite of the names.
 CAPTURES = ("trace_node_left.pcap", "trace_node_right.pcap")

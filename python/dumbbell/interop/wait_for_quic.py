@@ -55,6 +55,6 @@ def wait_for_quic(where: str, is_cancelled: Callable[[], bool] = lambda: False) 
 
 
 def initial() -> bytes:
-    """Return a packet with a long header, of a version that nobody has (RFC 8999 §5.1)."""
+    """Return a packet with a long header, of a version that does not exist (RFC 8999 §5.1)."""
     ids = b"".join(bytes([8]) + os.urandom(8) for _ in range(2))
     return (b"\xc0" + RESERVED_VERSION + ids).ljust(DATAGRAM_BYTES, b"\0")

@@ -1,8 +1,8 @@
-"""Foreign congestion controls: each runs in a process of its own, confined, which may crash.
+"""Foreign CCAs: each runs in a process of its own, confined, which may crash.
 
-A congestion control given by a file is unchecked code. It may loop forever, write through a wild
-pointer or try to read the user's files. Then only its run ends, with an error that says what it
-did. The built-in ones run in the caller's process.
+A congestion control algorithm given by a file is unchecked code. It may loop forever, write through
+a wild pointer or try to read the user's files. Then only its run ends, with an error that says what
+it did. The built-in ones run in the caller's process.
 
 | file | purpose |
 |---|---|
@@ -14,7 +14,7 @@ did. The built-in ones run in the caller's process.
 | `foreign_process` | one process, seen from the parent: its answers, its end, its watchdog |
 | `stall_clock` | time that a process spends without progress |
 | `crash` | messages for what ended a process |
-| `printable` | text of a congestion control, escaped |
+| `printable` | text of a congestion control algorithm, escaped |
 | `sandbox` | whether foreign code is confined, and what a missing piece means |
 
 No constructor, `module_init` or top level of a user's file runs in the caller's process; describing

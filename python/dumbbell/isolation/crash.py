@@ -13,7 +13,7 @@ from dumbbell.isolation.protocol import BrokenAnswer
 
 __all__ = ["Call", "crash_message", "end_message", "read_call", "stuck_message"]
 
-#: What a congestion control did, by the signal that it raised.
+#: What a congestion control algorithm did, by the signal that it raised.
 DEEDS = {
     signal.SIGFPE: "divided by zero",
     signal.SIGSEGV: "used the bad address {detail}",
@@ -38,12 +38,12 @@ WORD_LENGTH = 64
 
 @dataclass(frozen=True)
 class Call:
-    """The latest call into a congestion control when its run ended.
+    """The latest call into a congestion control algorithm when its run ended.
 
     Attributes
     ----------
     cc
-        The congestion control, as the scenario names it.
+        The congestion control algorithm, as the scenario names it.
     op
         The callback, by its name in `tcp_congestion_ops`.
     flow
@@ -87,7 +87,7 @@ def crash_message(fields: Any, ccs: Sequence[str], names: str) -> tuple[str, Cal
     fields
         Signal, detail (an address, or a system call), and the call, if there was one.
     ccs
-        The groups' congestion controls.
+        The groups' congestion control algorithms.
     names
         All that are foreign, as text.
     """
@@ -133,7 +133,7 @@ def end_message(names: str, code: int, status: int, call: Call | None) -> str:
     Parameters
     ----------
     names
-        The foreign congestion controls, as text.
+        The foreign congestion control algorithms, as text.
     code, status
         As waitid(2) reports them.
     call

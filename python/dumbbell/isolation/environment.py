@@ -1,7 +1,7 @@
 """The environment variables that processes of foreign code and compilers get.
 
-Others may hold passwords and tokens, which a process finds in its own memory whatever else it is
-forbidden.
+Others may hold passwords and tokens, which a process finds in its own memory
+even where all else is forbidden.
 """
 
 from __future__ import annotations

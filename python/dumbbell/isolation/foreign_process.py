@@ -27,8 +27,8 @@ from dumbbell.isolation.stall_clock import StallClock
 
 __all__ = ["FUNCTION_LIMIT_S", "ForeignProcess", "follow"]
 
-#: CPU time that one call into a congestion control may take, s. The kernel's verifier allows a
-#: million instructions, about a thousandth of this time.
+#: CPU time that one call into a congestion control algorithm may take, s. The kernel's verifier
+#: allows a million instructions, about a thousandth of this time.
 FUNCTION_LIMIT_S = 5.0
 #: How long a process may load the code: constructors, `module_init`, a Python file's top level, s.
 LOADING_LIMIT_S = 10.0
@@ -63,7 +63,7 @@ def follow(
     request
         What it is to do.
     ccs
-        The groups' congestion controls.
+        The groups' congestion control algorithms.
     control
         Receives the progress, and may cancel.
     output
@@ -109,7 +109,7 @@ class ForeignProcess:
     channels
         To it and to the server; closed by `close`.
     ccs
-        The groups' congestion controls.
+        The groups' congestion control algorithms.
     foreign
         Those of them that are foreign.
     control
@@ -308,7 +308,7 @@ class ForeignProcess:
                 self.control.set_progress(share)
 
     def take_fault(self, value: Any) -> None:
-        """The engine found what no congestion control may do."""
+        """The engine found what no congestion control algorithm may do."""
         raise CongestionControlError(printable(text_of(value)))
 
     def take_refused(self, value: Any) -> None:
@@ -316,7 +316,7 @@ class ForeignProcess:
         raise EngineError(printable(text_of(value), lines=True))
 
     def take_invalid(self, value: Any) -> None:
-        """The file has no congestion control that can run."""
+        """The file has no congestion control algorithm that can run."""
         raise ScenarioError(printable(text_of(value)), key="cc")
 
     def take_cancelled(self, _value: Any) -> None:
@@ -418,7 +418,7 @@ class ForeignProcess:
 
 
 def name_all(foreign: Sequence[str]) -> str:
-    """Return foreign congestion controls as text."""
+    """Return foreign congestion control algorithms as text."""
     names = [f"`{printable(cc)}`" for cc in dict.fromkeys(foreign)]
     if len(names) == 1:
         return f"congestion control {names[0]}"

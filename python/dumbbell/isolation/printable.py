@@ -1,4 +1,4 @@
-"""Text from a congestion control, made safe for a terminal."""
+"""Text from a congestion control algorithm, made safe for a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dumbbell.quantities.excerpt import UNSAFE, escaped
 
 __all__ = ["MESSAGE_BYTES", "printable"]
 
-#: Longest message of a congestion control that is shown.
+#: Longest message of a congestion control algorithm that is shown.
 MESSAGE_BYTES = 2048
 
 

@@ -27,7 +27,7 @@ INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 class UserModules:
-    """The modules of congestion controls, found before their process is confined.
+    """The modules of congestion control algorithms, found before their process is confined.
 
     A directory of theirs is put on the module path only afterwards: any import of ours could find a
     file there that has the name of a module of the standard library.

@@ -1,8 +1,8 @@
 """The process that forks one process per request, and the process that keeps it.
 
 It is started as a script, not as a module, so that it loads only the engine and Arrow: that is
-quick, and a process without threads can be forked. For a congestion control in Python it loads the
-rest of dumbbell. It compiles files, confined, and runs none of their code.
+quick, and a process without threads can be forked. For a congestion control algorithm in Python it
+loads the rest of dumbbell. It compiles files, confined, and runs none of their code.
 
 The process that is started first is the keeper: it forks the server, ends it with all that it
 started when the command line ends, however that ends, and removes its scratch directory. The

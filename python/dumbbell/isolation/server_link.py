@@ -41,7 +41,7 @@ class Channels:
     printed: int
 
     def close(self) -> None:
-        """Close all."""
+        """Close all descriptors."""
         self.status.close()
         self.answers.close()
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""The files that a congestion control is made of, as far as its text names them."""
+"""The files that a congestion control algorithm is made of, as far as its text names them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PACKAGE = Path(__file__).parents[1]
 #: What is a source, as for compilers (`crates/cc/src/build/readable_sources.rs`). A file can name
 #: any other in an `#include` or by a link; that is not read.
 SUFFIXES = frozenset({".S", ".c", ".def", ".h", ".i", ".inc", ".py", ".tbl", ".x"})
-#: The most that is read to find what a congestion control consists of.
+#: The most that is read to find what a congestion control algorithm consists of.
 MAX_BYTES = 64 << 20
 MAX_FILES = 1000
 
@@ -53,7 +53,7 @@ def find_sources(path: Path) -> dict[Path, tuple[str, bytes]]:
     Raises
     ------
     ResultError
-        The file cannot be read, or it consists of more than a congestion control does.
+        The file cannot be read, or it consists of more than a congestion control algorithm does.
     """
     main = real_path(path)
     try:

@@ -98,7 +98,7 @@ def raise_oom_score() -> None:
 
 
 def is_python(name: str) -> bool:
-    """Whether a file is of a congestion control in Python."""
+    """Whether a file is of a congestion control algorithm in Python."""
     return name.endswith(".py") or name.rpartition("#")[0].endswith(".py")
 
 
@@ -132,7 +132,7 @@ def is_bound() -> bool:
 
 
 def describe(core: Any, name: str, answers: Answers) -> None:
-    """Describe a congestion control."""
+    """Describe a congestion control algorithm."""
     if is_python(name):
         python = importlib.import_module("dumbbell.congestion_control.python")
         answers.send(python.describe_here(name))

@@ -126,7 +126,7 @@ class Observation:
 
     @cached_property
     def sample_flows(self) -> npt.NDArray[np.uint32]:
-        """Which flow each row of `flow_table` is of."""
+        """Flow of each row of `flow_table`."""
         flows: npt.NDArray[np.uint32] = self.column("flow")
         if flows.size and not flows.max() < len(self.flows):
             raise ResultError(f"the table `flows` is damaged: it has rows of flow {flows.max()}")
@@ -143,14 +143,14 @@ class Observation:
 
     @cached_property
     def kept(self) -> npt.NDArray[np.bool_]:
-        """Which rows of `flow_table` are after the cut and not after the end."""
+        """Whether each row of `flow_table` is after the cut and not after the end."""
         times_us = self.sample_times_us
         after: npt.NDArray[np.bool_] = times_us > self.cut_us
         return after & (times_us <= self.end_us) if self.is_phase else after
 
     @cached_property
     def rows_by_flow(self) -> list[npt.NDArray[np.intp]]:
-        """Which rows of `flow_table` are of each flow, in order of time, by its number."""
+        """Rows of `flow_table` of each flow, in order of time, by its number."""
         flows = self.sample_flows
         if len(self.flows) <= 1 << 16:
             flows = flows.astype(np.uint16)  # which numpy sorts in linear time

@@ -27,7 +27,7 @@ def measured(obs: Observation) -> list[float | None]:
 def run_time_us(obs: Observation) -> list[float | None]:
     """Time from the start of a group's client to its end.
 
-    None if it was told to end.
+    None if it was asked to end.
 
     References
     ----------
@@ -45,7 +45,7 @@ def run_time_us(obs: Observation) -> list[float | None]:
 def exit_code(obs: Observation) -> list[float | None]:
     """Exit code of a group's client; minus the signal, if one ended it.
 
-    None if it was told to end.
+    None if it was asked to end.
 
     References
     ----------

@@ -29,7 +29,7 @@ def recovery_time_s(obs: Observation) -> float | None:
 
     References
     ----------
-    RFC 9743 §7.8 asks how a congestion control reacts to transient events, RFC 5166 §2.3 for its
+    RFC 9743 §7.8 asks how a CCA reacts to transient events, RFC 5166 §2.3 for its
     responsiveness to changes; the threshold and the window are ours.
     """
     if obs.flow_table is None:

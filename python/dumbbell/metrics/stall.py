@@ -19,7 +19,7 @@ def delivery_gap_max_s(obs: Observation) -> list[float | None]:
 
     References
     ----------
-    RFC 9743 §5.1.1 asks what a congestion control does when nothing arrives; the definition is
+    RFC 9743 §5.1.1 asks what a CCA does when nothing arrives; the definition is
     ours.
     """
     if obs.flow_table is None:

@@ -17,7 +17,7 @@ __all__ = [
 def video_bitrate_bps(obs: Observation) -> list[float | None]:
     """Mean bitrate of a group's video: the mean over players of the rates of their chunks.
 
-    The rate that a chunk was chosen at, whatever its size. Not known after a warm-up, as the other
+    The rate that a chunk was chosen at, for any size. Not known after a warm-up, as the other
     metrics of video.
 
     References

@@ -98,7 +98,7 @@ class Bottleneck:
 
     @property
     def bdp_pkts(self) -> float:
-        """c·l."""
+        """Bandwidth-delay product c·l, packets."""
         return self.link_pkts_per_s * self.base_rtt_s
 
     @property

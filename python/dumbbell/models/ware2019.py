@@ -147,7 +147,7 @@ def predict(scenario: Scenario) -> Prediction:
 
 
 def count(scenario: Scenario, kinds: list[str], wanted: frozenset[str] | set[str]) -> int:
-    """Count the flows of some congestion controls."""
+    """Count the flows of some congestion control algorithms."""
     return sum(
         group.flows for group, kind in zip(scenario.groups, kinds, strict=True) if kind in wanted
     )

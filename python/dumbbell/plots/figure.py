@@ -1,4 +1,4 @@
-"""What a figure shows, whatever draws it: matplotlib for print, uPlot in a page.
+"""What a figure shows; matplotlib draws it for print, uPlot in a page.
 
 `static.py` draws a `Figure` into matplotlib's axes, which `paper_figure.py` composes for files,
 print and notebooks. `report/chart.py` writes it as JSON that `report/templates/charts.js` draws
@@ -112,7 +112,8 @@ class Figure:
     x_range
         Ends of the x axis; None takes those of the curves.
     y_names
-        Names of the values 0, 1, … of a y axis without numbers: a congestion control's modes.
+        Names of the values 0, 1, … of a y axis without numbers: a congestion control algorithm's
+        modes.
     y_from_zero
         Whether the y axis begins at 0.
     y_bound

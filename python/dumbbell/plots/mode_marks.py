@@ -1,4 +1,4 @@
-"""When congestion controls changed their mode, as marks in the figures of a run."""
+"""When congestion control algorithms changed their mode, as marks in the figures of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["MAX_MARKS", "mode_marks"]
 
 #: A group with more changes has no marks: they would hide the curves, and its state has a figure.
 MAX_MARKS = 40
-#: What congestion controls call their mode.
+#: What congestion control algorithms call their mode.
 MODES = ("mode", "state")
 
 

@@ -68,7 +68,8 @@ class SweepView:
     def label_of(self, metric: Metric, group: int, facet: Facet | None = None) -> str:
         """Return the name of a curve: the group's, and the sweep's if there are two.
 
-        A group whose congestion control an axis changes is named after the one in the facet.
+        A group whose congestion control algorithm an axis changes is named after the one in the
+        facet.
         """
         if not metric.of_groups:
             of = metric.title
@@ -78,7 +79,7 @@ class SweepView:
         return f"{self.name}: {of}" if self.name else of
 
     def swept_in(self, facet: Facet | None, group: int) -> str | None:
-        """Return the congestion control that an axis gives a group in all cells of a facet."""
+        """Return the CCA that an axis gives a group in all cells of a facet."""
         if facet is None or group not in self.swept:
             return None
         axis = self.swept[group].name
@@ -217,7 +218,7 @@ def labels_of(result: SweepResult, ccs: Sequence[set[str]]) -> list[str]:
     result
         The sweep.
     ccs
-        Each group's congestion controls in all runs.
+        Each group's congestion control algorithms in all runs.
     """
     labels = group_labels(result.scenario)
     for index, found in enumerate(ccs):

@@ -1,4 +1,4 @@
-"""A run over time: goodput, cwnd, RTT, the queue, and the congestion controls' own state."""
+"""A run over time: goodput, cwnd, RTT, the queue, and the CCAs' own state."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RATE_POINTS = 200
 MAX_FLOW_LINES = 8
 #: Links of a run whose queues are drawn, the most used ones; more do not fit a page.
 MAX_LINKS = 8
-#: State series of a congestion control, in the order in which it declares them.
+#: State series of a congestion control algorithm, in the order in which it declares them.
 MAX_STATES = 8
 #: A unit that is a fraction: ``/256``.
 FRACTION = re.compile(r"/([1-9]\d{0,17})", re.ASCII)
@@ -65,7 +65,7 @@ class Quantity:
     table: str = "flows"
 
 
-#: What every run can be drawn by; its congestion controls' state series come after these.
+#: What every run can be drawn by; its congestion control algorithms' state series come after these.
 SERIES = {
     "goodput": Quantity("goodput_bps", "goodput", "Mbit/s", 1e-6),
     "cwnd": Quantity("cwnd_pkts", "cwnd", "packets"),
@@ -127,9 +127,9 @@ def draw_series(run: Run, names: Sequence[str], max_points: int = MAX_POINTS) ->
         The run.
     names
         Of `SERIES`, of its transfers (``fct``, ``slowdown``, ``latency``, ``page-load-time``), or
-        of the congestion controls' state series: ``mode``; or of its queue disciplines: ``prob``.
-        Of several links, these, ``queue`` and ``sojourn`` are of each of them, and ``queue@access``
-        of one.
+        of the congestion control algorithms' state series: ``mode``; or of its queue disciplines:
+        ``prob``. Of several links, these, ``queue`` and ``sojourn`` are of each of them, and
+        ``queue@access`` of one.
     max_points
         Of a curve.
 
@@ -305,7 +305,7 @@ def mean_at_each_sample(time_s: FloatArray, values: FloatArray) -> tuple[FloatAr
 
 
 def draw_states(run: Run, grid: TimeGrid, group: int) -> list[Figure]:
-    """Draw the state of a group's first flow; nothing if its congestion control records none."""
+    """Draw the state of a group's first flow; nothing if its CCA records none."""
     table = first_state(run, group)
     if table is None:
         return []

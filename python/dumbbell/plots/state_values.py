@@ -1,4 +1,4 @@
-"""A congestion control's state, that of a group's first flow, as numbers."""
+"""A congestion control algorithm's state, that of a group's first flow, as numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["first_state", "state_values"]
 
 
 def first_state(run: Run, group: int) -> pa.Table | None:
-    """Return the state of a group's first flow; None if its congestion control records none."""
+    """Return the state of a group's first flow; None if its CCA records none."""
     try:
         table = run.state(group)
     except KeyError:

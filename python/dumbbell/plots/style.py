@@ -1,4 +1,4 @@
-"""How each congestion control looks, everywhere."""
+"""How each congestion control algorithm looks, everywhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Style:
-    """A congestion control's name in print, colour and marker.
+    """A congestion control algorithm's name in print, colour and marker.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ OTHER_COLORS = ("#e69f00", "#56b4e9", "#8b6d00", "#6c6c6c")
 VIRIDIS = (
     "#414487", "#355f8d", "#2a788e", "#21918c", "#22a884", "#44bf70", "#7ad151", "#bddf26",
 )  # fmt: skip
-#: For connections of a capture whose congestion control is unknown.
+#: For connections of a capture whose congestion control algorithm is unknown.
 CONNECTION_COLORS = (*(style.color for style in STYLES.values()), *OTHER_COLORS)
 
 
 def style_of(cc: str) -> Style:
-    """Return a congestion control's style; a user's own gets its name and a neutral grey."""
+    """Return a CCA's style; a user's own gets its name and a neutral grey."""
     if cc.startswith("linux/"):
         # The kernel's own is the same algorithm and looks the same.
         style = style_of(cc.removeprefix("linux/"))
@@ -78,7 +78,7 @@ def style_of(cc: str) -> Style:
 
 
 def cc_label(cc: str) -> str:
-    """Return a congestion control as a figure names it, with its parameters."""
+    """Return a congestion control algorithm as a figure names it, with its parameters."""
     spelled, colon, params = cc.partition(":")
     name, preset = split_preset(spelled)
     return style_of(name).label + f"@{preset}" * bool(preset) + colon + params
@@ -93,7 +93,7 @@ def group_labels(scenario: Scenario) -> list[str]:
 
 
 def group_colors(ccs: Sequence[str]) -> list[str]:
-    """Return a colour per group: its congestion control's, or another if that is taken."""
+    """Return a colour per group: its CCA's, or another if that is taken."""
     colors: list[str] = []
     for cc in ccs:
         wanted = (style_of(cc).color, *OTHER_COLORS, *CONNECTION_COLORS)
@@ -102,7 +102,7 @@ def group_colors(ccs: Sequence[str]) -> list[str]:
 
 
 def shades(color: str, count: int) -> list[str]:
-    """Return so many shades of a colour, from itself to a light one."""
+    """Return a number of shades of a colour, from itself to a light one."""
     parts = [int(color[at : at + 2], 16) for at in (1, 3, 5)]
     lightest = 0.6 if count > 1 else 0.0
     steps = [lightest * index / max(count - 1, 1) for index in range(count)]

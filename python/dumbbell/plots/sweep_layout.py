@@ -18,11 +18,11 @@ UNITS = {
     "pct": ("%", 1.0),
     "bdp": ("BDP", 1.0), "bps": ("Mbit/s", 1e-6), "pkts": ("packets", 1.0), "bytes": ("kB", 1e-3),
 }  # fmt: skip
-#: An axis is logarithmic if its largest value is at least so many times its smallest.
+#: An axis is logarithmic if its largest value is at least this many times its smallest.
 LOG_RATIO = 8.0
 #: Smallest ratio of two marked values on a logarithmic axis: their labels must not touch.
 MIN_STEP = 1.4
-#: A linear axis of at most so many values marks each.
+#: A linear axis of at most this many values marks each.
 FEW = 6
 #: Ticks of an axis, at most.
 MAX_TICKS = 12

@@ -10,7 +10,7 @@ from dumbbell.plots.figure import Figure, FloatArray
 
 __all__ = ["Range", "y_ranges"]
 
-#: Figures get ranges of their own when the highest is more than so many times as high as the
+#: Figures get ranges of their own when the highest is more than this many times as high as the
 #: lowest, whose curves would look flat.
 MAX_RATIO = 8.0
 #: How far intervals that may be cut can extend the curves' range, as a part of it.

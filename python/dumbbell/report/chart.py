@@ -17,7 +17,7 @@ from dumbbell.report.language import page_text
 
 __all__ = ["chart", "rounded", "script_json"]
 
-#: A value has at least so many significant digits, and resolves its curve's range into 10^-DIGITS.
+#: A value has this many significant digits or more, and resolves its curve's range into 10^-DIGITS.
 DIGITS = 4
 MOST_PLACES = 15
 TIME_AXIS = "time (s)"

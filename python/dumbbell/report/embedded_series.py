@@ -47,7 +47,7 @@ class Embedded:
 
 
 def points_for(cells: int) -> int:
-    """Return the points of a line on a page of so many cells."""
+    """Return how many points a line has on a page of this many cells."""
     return max(FEWEST_POINTS, MOST_POINTS * FEW_CELLS // max(cells, FEW_CELLS))
 
 

@@ -262,7 +262,7 @@ def draw_multiples(figures: ResultFigures, metric: Metric, *, is_first: bool) ->
 
 
 def builds_of(result: SweepResult) -> tuple[tuple[str, str, str], ...]:
-    """Return the congestion controls of the sweep's runs: name, build, parameters set."""
+    """Return the congestion control algorithms of the sweep's runs: name, build, parameters set."""
     found: dict[tuple[str, str], tuple[str, str, str]] = {}
     for run in first_runs_of_each_kind(result):
         for group, entry in zip(run.scenario.groups, run.groups, strict=True):
@@ -272,7 +272,7 @@ def builds_of(result: SweepResult) -> tuple[tuple[str, str, str], ...]:
 
 
 def first_runs_of_each_kind(result: SweepResult) -> Sequence[Any]:
-    """Return a run for each list of congestion controls that the sweep has."""
+    """Return a run for each list of congestion control algorithms that the sweep has."""
     rows = result.rows
     kinds: dict[tuple[int, int], list[str]] = {}
     for cell, rep, cc in zip(

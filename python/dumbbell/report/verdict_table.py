@@ -10,7 +10,7 @@ from dumbbell.verdict import INVALID, OK, WARN
 
 __all__ = ["VerdictNote", "verdict_counts", "verdict_notes"]
 
-#: Instead of a verdict: a congestion control ended the run.
+#: Instead of a verdict: a congestion control algorithm ended the run.
 FAILED = "FAILED"
 #: Runs that a remark names.
 EXAMPLES = 3
@@ -40,7 +40,7 @@ class VerdictNote:
 
 
 def verdict_counts(result: SweepResult) -> Counter[str]:
-    """Count the runs by verdict; those that a congestion control crashed are FAILED."""
+    """Count the runs by verdict; those that a congestion control algorithm crashed are FAILED."""
     rows = result.rows
     keys = zip(
         rows["cell"].to_pylist(), rows["rep"].to_pylist(), rows["verdict"].to_pylist(), strict=True

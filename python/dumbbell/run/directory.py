@@ -204,7 +204,7 @@ def write(
     capture
         The run's capture, to be put into the directory too.
     sources
-        What its congestion controls were built from, likewise.
+        What its congestion control algorithms were built from, likewise.
     is_managed
         The directory is one of many of an experiment, which only dumbbell writes to.
 

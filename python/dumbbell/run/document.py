@@ -32,7 +32,7 @@ DOCUMENT = {
 }  # fmt: skip
 GROUP = {"group": int, "params": dict}
 NAMES = {"cc": TEXT, "build": TEXT}
-#: What a congestion control declares.
+#: What a congestion control algorithm declares.
 DECLARED = {"ops": list, "parameters": list, "series": list}
 PARAMETER = {"name": TEXT, "unit": TEXT, "doc": TEXT, "min": WHOLE, "max": WHOLE, "default": WHOLE}
 SERIES = {"name": TEXT, "unit": TEXT, "doc": TEXT}
@@ -117,7 +117,7 @@ def check_programs(document: Mapping[str, Any]) -> None:
 
 
 def check_declared(place: str, declared: object) -> None:
-    """Refuse what a congestion control cannot declare about itself."""
+    """Refuse what a congestion control algorithm cannot declare about itself."""
     check_types(place, declared, DECLARED)
     if not isinstance(declared, dict):
         return

@@ -40,13 +40,13 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
     Raises
     ------
     ScenarioError
-        There is no such engine, or it does not have a congestion control of a scenario.
+        There is no such engine, or it does not have a congestion control algorithm of a scenario.
     EngineError
         The kernel engine was chosen, and a scenario has what only the simulator has.
     PrivilegeError
         The kernel engine was chosen, and this process may not make network namespaces.
     EngineError
-        This process may not load a congestion control into the kernel.
+        This process may not load a congestion control algorithm into the kernel.
     """
     if engine not in ENGINES:
         raise ScenarioError(f"unknown engine `{engine}`{nearest(engine, ENGINES)}")
@@ -95,7 +95,7 @@ def check_for_kernel(scenario: Scenario) -> None:
 
 
 def check_simulated(ccs: Sequence[CongestionControlChoice]) -> None:
-    """Refuse congestion controls that only a kernel has."""
+    """Refuse congestion control algorithms that only a kernel has."""
     for cc in ccs:
         if cc.is_kernels_own:
             plain = cc.kernel_name
@@ -123,7 +123,7 @@ def check_program(client: Command, engine: str) -> None:
 
 @functools.cache
 def engine_build() -> str:
-    """Return a digest of the engine: of the compiled module, including its congestion controls.
+    """Return a digest of the engine: of the compiled module, including its CCAs.
 
     It is of the bytes that run, not of their sources, so a change of compiler or library changes it
     too.

@@ -98,12 +98,12 @@ def run(
 
 @dataclass(frozen=True)
 class Prepared:
-    """A scenario that an engine can run, and what its congestion controls are built from.
+    """A scenario that an engine can run, and what its congestion control algorithms are built from.
 
     Attributes
     ----------
     scenario
-        With congestion controls that were looked up.
+        With congestion control algorithms that were looked up.
     sources
         By group; None for built-in ones.
     """
@@ -113,7 +113,7 @@ class Prepared:
 
 
 def prepared(scenario: Scenario) -> Prepared:
-    """Look a scenario's congestion controls up."""
+    """Look a scenario's congestion control algorithms up."""
     scenario = scenario.with_ccs(live)
     return Prepared(scenario, [sources_of(group.cc) for group in scenario.groups])
 
@@ -144,7 +144,7 @@ def run_of(
     Raises
     ------
     CongestionControlError
-        The file of a congestion control was changed meanwhile.
+        The file of a congestion control algorithm was changed meanwhile.
     """
     for group, sources in zip(ready.scenario.groups, ready.sources, strict=True):
         if group.cc.is_file and sources_of(group.cc) != sources:
@@ -182,7 +182,7 @@ def check_numbers(run: Run) -> None:
 def recorded(
     scenario: Scenario, sources: Sequence[Sources | None], summary: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return an engine's summary with what it and the files say of each congestion control."""
+    """Return an engine's summary with what it and the files say of each CCA."""
     loaded = [
         {
             **entry,
@@ -197,7 +197,7 @@ def recorded(
 
 
 def declared_words(declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a congestion control declares, as a result has it."""
+    """Return what a congestion control algorithm declares, as a result has it."""
     of_parameter, of_series = ("name", "unit", "doc", "min", "max", "default"), (
         "name", "unit", "doc", "labels",
     )  # fmt: skip

@@ -62,7 +62,7 @@ def execute_isolated(
     Raises
     ------
     CongestionControlError
-        A congestion control crashed, hung, or sent what is not a result.
+        A congestion control algorithm crashed, hung, or sent what is not a result.
     EngineError
         The engine refuses the scenario.
     Cancelled

@@ -66,7 +66,7 @@ LINK_OPTIONAL = {
     "saved_up_bytes": COUNT,
 }  # fmt: skip
 LOADED = {"group": COUNT, "cc": TEXT, "build": TEXT}
-#: What a congestion control declares of a parameter and of a series.
+#: What a congestion control algorithm declares of a parameter and of a series.
 PARAMETER = {
     "name": TEXT, "unit": TEXT, "doc": TEXT, "size": COUNT, "signed": FLAG, "min": WHOLE,
     "max": WHOLE, "default": WHOLE,
@@ -158,7 +158,7 @@ def numbers(entries: list[dict[str, Any]], key: str) -> list[int]:
 
 
 def check_loaded(entry: Any) -> None:
-    """Refuse a congestion control of another form."""
+    """Refuse a congestion control algorithm of another form."""
     if not isinstance(entry, dict):
         raise BrokenAnswer("a congestion control of another form")
     apart = ("params", "needs_ecn", "declared")
@@ -174,7 +174,7 @@ def check_loaded(entry: Any) -> None:
 
 
 def check_declared(declared: Any) -> None:
-    """Refuse what a congestion control declares about itself if it is of another form."""
+    """Refuse what a congestion control algorithm declares about itself if it is of another form."""
     match declared:
         case {"kind": str(kind), "params": list(params), "series": list(series), "ops": list(ops)}:
             pass
@@ -197,7 +197,7 @@ def check_declared(declared: Any) -> None:
 
 
 def escape(entry: Any) -> None:
-    """Escape the texts that a congestion control may choose freely."""
+    """Escape the texts that a congestion control algorithm may choose freely."""
     if not isinstance(entry, dict):
         raise BrokenAnswer("a declaration of another form")
     for key in ("unit", "doc"):

@@ -47,7 +47,7 @@ __all__ = ["SCHEMA_VERSION", "Run"]
 #: Version of `Run.to_dict`, `--json` and `run.json`; docs/format-run.md describes it.
 SCHEMA_VERSION = 1
 
-#: Keys of a group in `Run.to_dict` that the engine reports about its congestion control.
+#: Keys of a group in `Run.to_dict` that the engine reports about its congestion control algorithm.
 OF_CONGESTION_CONTROL = (
     "group", "cc", "build", "params", "needs_ecn", "declared", "source",
 )  # fmt: skip
@@ -71,7 +71,7 @@ class Run:
     capture
         The pcapng file that was written, if one was.
     sources
-        What its congestion controls were built from, by the digest that `summary` has.
+        What its congestion control algorithms were built from, by the digest that `summary` has.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Run:
 
     @property
     def queues(self) -> pa.Table:
-        """Time series of every link's queue, told apart by the column `link`."""
+        """Time series of every link's queue; the column `link` names the link."""
         return self._series("queue")
 
     @property
@@ -231,7 +231,7 @@ class Run:
             )
 
     def state(self, group: int) -> pa.Table:
-        """Time series of the congestion control's own state.
+        """Time series of the congestion control algorithm's own state.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class Run:
         Raises
         ------
         KeyError
-            Its congestion control records no state.
+            Its congestion control algorithm records no state.
         """
         self._check_sampled()
         for name in self.tables:
@@ -292,7 +292,7 @@ class Run:
         ----------
         series
             ``goodput``, ``cwnd``, ``inflight``, ``rtt``, ``queue``, ``sojourn`` or a state series
-            of its congestion controls; by default goodput, cwnd, RTT and queue.
+            of its congestion control algorithms; by default goodput, cwnd, RTT and queue.
         size
             ``1col`` or ``2col``.
 
@@ -344,7 +344,7 @@ class Run:
         return json_text(self.to_dict())
 
     def kept_sources(self) -> list[Sources]:
-        """Return the sources of its congestion controls, as far as they are known."""
+        """Return the sources of its congestion control algorithms, as far as they are known."""
         groups = self.summary["congestion_controls"]
         references = (SourceReference.from_dict(group.get("source")) for group in groups)
         digests = dict.fromkeys(each.digest for each in references if each is not None)
@@ -360,7 +360,8 @@ class Run:
         directory
             Made, or replaced if it holds a run.
         texts
-            Write the source text of its congestion controls too; their digests always are.
+            Write the source text of its congestion control algorithms too; their digests always
+            are.
         sources_in
             The directory for it, that of all runs of an experiment; by default the run's own.
 
@@ -411,7 +412,7 @@ class Run:
         """Read what `to_dict` wrote.
 
         Nothing is looked for, compiled or executed: what the document says of a congestion control
-        describes it.
+        algorithm describes it.
 
         Raises
         ------

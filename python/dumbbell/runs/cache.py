@@ -19,7 +19,7 @@ __all__ = ["CACHE_VARIABLE", "Cache", "as_cache", "cache_place"]
 CACHE_VARIABLE = "DUMBBELL_CACHE"
 #: Layout of the entries; each layout has its own directory.
 LAYOUT = "v2"
-#: Tells backup programs that the directory can be recreated (bford.info/cachedir).
+#: Marks the directory for backup programs as one that can be recreated (bford.info/cachedir).
 TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Runs of dumbbell, kept for reuse.\n"
 

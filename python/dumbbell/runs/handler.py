@@ -72,7 +72,8 @@ def perform_remotely(job: Job) -> Record:
     Raises
     ------
     EngineError
-        The worker has another build of the engine, or another source of a congestion control.
+        The worker has another build of the engine, or another source of a congestion control
+        algorithm.
     """
     here = run_key(job.scenario, job.engine)
     same = here.engine_build == job.key.engine_build

@@ -39,7 +39,8 @@ class RunKey:
     engine
         ``simulator`` or ``kernel``.
     engine_version, engine_build
-        Version of the engine, and digest of it, its built-in congestion controls included.
+        Version of the engine, and digest of it, its built-in congestion control algorithms
+        included.
     is_lasting
         Whether the same digest means the same run. A Python class may depend on anything in its
         program, so each run of one has its own digest.
@@ -58,10 +59,10 @@ class RunKey:
 def run_key(scenario: Scenario, engine: str) -> RunKey:
     """Return the key of a run.
 
-    In it are the scenario as the engine takes it, in base units and with its seed, so that
-    ``1bdp`` and ``250kB`` are the same buffer; the engine's build, built-in congestion controls
-    included; of a congestion control in a file its name, the digest of its sources, and the
-    compiler or Python's version, for one that a result names as recorded there. A run on the
+    In it are the scenario as the engine takes it, in base units and with its seed, so that ``1bdp``
+    and ``250kB`` are the same buffer; the engine's build, built-in congestion control algorithms
+    included; of a congestion control algorithm in a file its name, the digest of its sources, and
+    the compiler or Python's version, for one that a result names as recorded there. A run on the
     kernel also depends on the kernel and the machine. The scenario's name is not in it: it changes
     nothing.
     """
@@ -90,7 +91,7 @@ def run_key(scenario: Scenario, engine: str) -> RunKey:
 
 
 def source_of(cc: CongestionControlChoice, known: dict[str, Sources]) -> SourceReference | None:
-    """Return which source a congestion control has; add what was read of it to `known`."""
+    """Return which source a CCA has; add what was read of it to `known`."""
     if isinstance(cc, RecordedCongestionControl):
         return cc.source
     sources = sources_of(cc)
@@ -101,7 +102,7 @@ def source_of(cc: CongestionControlChoice, known: dict[str, Sources]) -> SourceR
 
 
 def file_parts(cc: CongestionControlChoice, reference: SourceReference) -> dict[str, Any]:
-    """Return what identifies a congestion control in a file, wherever the file is.
+    """Return what identifies a congestion control algorithm in a file, wherever the file is.
 
     Its name counts: a kernel module is called by its file, and one file may have several.
     """

@@ -22,7 +22,7 @@ def group_labels(scenario: Scenario) -> tuple[str, ...]:
     """Return a label for each group.
 
     A file is called by its name, with as much of its path as distinguishes it from the others;
-    parameters follow, then the fields in which groups of one congestion control differ.
+    parameters follow, then the fields in which groups of one congestion control algorithm differ.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def group_labels(scenario: Scenario) -> tuple[str, ...]:
 
 
 def label_of(cc: CongestionControlChoice) -> str:
-    """Return the label of a congestion control without its parameters."""
+    """Return the label of a congestion control algorithm without its parameters."""
     return PurePath(cc.name).name if cc.is_file else cc.name
 
 

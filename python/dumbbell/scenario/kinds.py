@@ -45,7 +45,7 @@ S = TypeVar("S", bound=Steps)
 SCALES = {"bps": 1.0, "ms": 1e6, "s": 1e9, "bytes": 1.0, "pct": 1e7}
 #: A link's name; results and axes (`link.access.rate`) have it.
 LINK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}", re.ASCII)
-#: Parts of a list of congestion controls that are further parameters: ``delta=2``.
+#: Parts of a list of congestion control algorithms that are further parameters: ``delta=2``.
 PARAMETER = re.compile(r"\s*\w+\s*=[^:]*")
 
 
@@ -253,7 +253,7 @@ class Word(Kind[str]):
 
 
 class Text(Kind[str]):
-    """Any text."""
+    """Text without restrictions."""
 
     metavar = "TEXT"
 
@@ -331,7 +331,7 @@ class Named(Kind[V_co]):
 
 
 class Cc(Named[CongestionControlChoice]):
-    """A congestion control."""
+    """A congestion control algorithm."""
 
     metavar = "CC"
 
@@ -374,7 +374,7 @@ class TraceOf(Named[Trace]):
 
 
 class Traffic(Named[TrafficChoice]):
-    """An application."""
+    """An application with its parameters."""
 
     metavar = "TRAFFIC"
 
@@ -427,7 +427,7 @@ class OfTraffic(Kind[Any]):
 
 @dataclass(frozen=True)
 class Integer(Kind[int]):
-    """A congestion control's parameter."""
+    """A congestion control algorithm's parameter."""
 
     of_unit: str = ""
     metavar: str = "N"

@@ -86,7 +86,7 @@ class LinkQueue:
 
     @property
     def _key(self) -> str:
-        """Which field gave the limit."""
+        """Name of the field that gave the limit."""
         return "buffer" if self.choice.limit is None else "queue"
 
     @property

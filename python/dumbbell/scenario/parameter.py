@@ -32,7 +32,7 @@ __all__ = ["LIMIT", "ElementParameter", "Value", "listed"]
 Value: TypeAlias = Any
 #: The parameter that limits what may wait; a scenario's `buffer` is its shorthand.
 LIMIT = "limit"
-#: A largest value of so much is none: nothing that is simulated comes near it.
+#: A largest value of this size is none: nothing that is simulated comes near it.
 NO_LIMIT = 2**32 - 1
 QUANTITIES: Mapping[str, type[Quantity]] = {
     "ns": Time, "bytes": Size, "ppb": Probability, "bps": Rate, "load": Load,

@@ -71,7 +71,7 @@ class CommandLine(Kind[Command]):
         if not words or not words[0]:
             raise ScenarioError(f'{what} has no command; write e.g. `{what} = "curl …"`', key=what)
         for word in words:
-            # Newlines and tabs are usual in `sh -c`; whatever else cannot be printed is a mistake.
+            # Newlines and tabs are usual in `sh -c`; other unprintable characters are a mistake.
             check_printable(re.sub(r"[\n\t]", " ", word), what)
             if len(word.encode()) > MAX_WORD_BYTES:
                 message = f"a word of {what} has more than {MAX_WORD_BYTES:,} bytes; use a file"

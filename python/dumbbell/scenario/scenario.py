@@ -48,14 +48,14 @@ MAX_LINKS = 1000
 def read_groups(
     groups: Iterable[Group | str | CongestionControlChoice | type],
 ) -> tuple[Group, ...]:
-    """Return groups; a congestion control stands for one flow of it."""
+    """Return groups; a congestion control algorithm stands for one flow of it."""
     if isinstance(groups, str):
         raise ScenarioError(f"`groups` must be a list, not a string; use [{groups!r}]")
     return tuple(group if isinstance(group, Group) else Group(group) for group in groups)
 
 
 def read_links(links: Iterable[Link]) -> tuple[Link, ...]:
-    """Return links."""
+    """Return the links as a tuple; refuse what is not a list of links."""
     if isinstance(links, Link):
         raise ScenarioError("`links` must be a list, not one link; use `links=[…]`", key="link")
     found = tuple(links)
@@ -78,10 +78,10 @@ def read_links(links: Iterable[Link]) -> tuple[Link, ...]:
 class Scenario:
     """Groups of flows over one bottleneck, or over links.
 
-    The first argument lists the groups; the name of a congestion control is a group of one flow.
-    `links` lists the links, which groups have in their `route` and `back`. Without it there is one,
-    the bottleneck, whose fields are the scenario's: `rate`, `buffer` and so on. Either way `links`
-    has them all.
+    The first argument lists the groups; the name of a congestion control algorithm is a group of
+    one flow. `links` lists the links, which groups have in their `route` and `back`. Without it
+    there is one, the bottleneck, whose fields are the scenario's: `rate`, `buffer` and so on.
+    Either way `links` has them all.
 
     Examples
     --------
@@ -339,7 +339,8 @@ class Scenario:
     ) -> Scenario:
         """Return the scenario of a result, with what it recorded of each group's `cc`.
 
-        No file is looked for and no congestion control is looked up. Its programs do not run again.
+        No file is looked for and no congestion control algorithm is looked up. Its programs do not
+        run again.
         """
         for group in words["group"]:
             if f"{CDF}(" in str(group.get("traffic", "")):

@@ -152,7 +152,7 @@ class Trace:
 
 
 def settings_of(rest: str, text: str) -> dict[str, str]:
-    """Read ``parameter=value,…``."""
+    """Read parameters written as ``parameter=value,…``."""
     settings: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in rest.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))

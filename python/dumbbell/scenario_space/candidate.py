@@ -25,7 +25,7 @@ class Plain:
     scenario
         Its path and time; its only group is the one under test.
     tested, against
-        The congestion control under test and the reference.
+        The congestion control algorithm under test and the reference.
     flows
         Flows under test.
     has_competitor

@@ -24,7 +24,8 @@ class Roles:
     Attributes
     ----------
     tested
-        The congestion control of group 0: the one under test, or the reference in its place.
+        The congestion control algorithm of group 0: the one under test, or the reference in its
+        place.
     against
         That of all competitors: the reference.
     """

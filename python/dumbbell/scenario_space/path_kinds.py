@@ -114,7 +114,7 @@ class RandomLoss(Kind):
 
 
 class Flows(Kind):
-    """More flows of the congestion control under test.
+    """More flows of the congestion control algorithm under test.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def space_named(name: str, base: Scenario, *, flows: int = 1) -> Space:
     base
         The plain scenario; its time says when events may be.
     flows
-        How many the plain scenario has of the congestion control under test.
+        How many the plain scenario has of the congestion control algorithm under test.
 
     Raises
     ------

@@ -30,7 +30,7 @@ __all__ = [
 
 #: Columns of the rows that an axis cannot have: its label's is called ``axis_flows`` then.
 RESERVED = frozenset({"cell", "rep", "seed", "group", "cc", "flows", "verdict"})
-#: Congestion controls that the name of a group lists.
+#: Congestion control algorithms that the name of a group lists.
 MAX_NAMES = 3
 #: Every cell's scenario is in memory, and checked before the first run.
 MAX_CELLS = 100_000
@@ -146,7 +146,7 @@ class Design:
 
     @property
     def ccs(self) -> tuple[CongestionControlChoice, ...]:
-        """Every congestion control that runs, once each."""
+        """Every congestion control algorithm that runs, once each."""
         swept = swept_ccs(self)
         found = [cc for axis in swept.values() for cc in axis.values]
         found += [g.cc for i, g in enumerate(self.scenario.groups) if i not in swept]
@@ -155,7 +155,7 @@ class Design:
     def with_ccs(
         self, change: Callable[[CongestionControlChoice], CongestionControlChoice]
     ) -> Design:
-        """Return a copy with each congestion control changed."""
+        """Return a copy with each congestion control algorithm changed."""
 
         def changed(axis: Axis) -> Axis:
             if self._fields[axis.name].key != "cc":
@@ -187,7 +187,8 @@ class Design:
         )
         groups = [values_of(group) for group in self.scenario.groups]
         try:
-            # A parameter belongs to the congestion control that another axis may have put there.
+            # A parameter belongs to the congestion control algorithm that another axis may have put
+            # there.
             for name in sorted(cell.values, key=lambda name: fields[name].key != "cc"):
                 fields[name].set(words, links, groups, cell.values[name])
             return Scenario(
@@ -207,7 +208,7 @@ def values_of(owner: object) -> dict[str, Any]:
 
 
 def swept_ccs(design: Design) -> dict[int, Axis]:
-    """Return the axis that changes the congestion control of each group whose axis does."""
+    """Return the axis that changes the CCA of each group whose axis does."""
     return {
         index: axis
         for axis in design.axes
@@ -218,7 +219,7 @@ def swept_ccs(design: Design) -> dict[int, Axis]:
 
 
 def alternatives(names: Iterable[str]) -> str:
-    """Name a group that has one of several congestion controls: ``copa / bbr / 2 more``."""
+    """Name a group that has one of several CCAs: ``copa / bbr / 2 more``."""
     found = list(dict.fromkeys(names))
     shown = found if len(found) <= MAX_NAMES else found[: MAX_NAMES - 1]
     more = [f"{len(found) - len(shown)} more"] if len(shown) < len(found) else []
@@ -343,6 +344,6 @@ def group_names(scenario: Scenario) -> str:
 
 
 def group_name(cc: str, files: Mapping[str, str]) -> str:
-    """Return a congestion control as part of a file name; a file by what `files` calls it."""
+    """Return a CCA as part of a file name; a file by what `files` calls it."""
     name, colon, params = cc.partition(":")
     return files.get(name, name).replace("/…/", "-").replace("/", "-") + colon + params

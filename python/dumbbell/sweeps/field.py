@@ -39,7 +39,7 @@ class AxisField:
     groups
         Indices of the groups that have it; None for the scenario or a link.
     is_parameter
-        Whether it is a congestion control's parameter.
+        Whether it is a congestion control algorithm's parameter.
     is_of_traffic
         Whether it is a parameter of the groups' traffic.
     link
@@ -200,7 +200,7 @@ def traffic_field(name: str, whose: str, key: str, scenario: Scenario) -> AxisFi
 
 
 def groups_named(whose: str, name: str, scenario: Scenario) -> tuple[int, ...]:
-    """Find groups by their index or the name of their congestion control."""
+    """Find groups by their index or the name of their congestion control algorithm."""
     if is_count(whose) and int(whose) < len(scenario.groups):
         return (int(whose),)
     found = tuple(i for i, group in enumerate(scenario.groups) if group.cc.name == whose)
@@ -214,7 +214,7 @@ def groups_named(whose: str, name: str, scenario: Scenario) -> tuple[int, ...]:
 
 
 def parameter_unit(name: str, key: str, groups: tuple[int, ...], scenario: Scenario) -> str:
-    """Return a parameter's unit; refuse one that its congestion control does not have."""
+    """Return a parameter's unit; refuse one that its congestion control algorithm does not have."""
     units = [""]
     for index in groups:
         cc = scenario.groups[index].cc

@@ -45,7 +45,7 @@ class Repetitions:
     Attributes
     ----------
     errors
-        Why runs failed that a congestion control crashed, a line each.
+        Why runs failed that a congestion control algorithm crashed, a line each.
     loose
         How many cells reached the maximum with an interval wider than wanted.
     """
@@ -106,8 +106,8 @@ class Repetitions:
     def failed(self, case: PendingRun[Key], error: EngineError | ScenarioError) -> bool:
         """Note the failure and continue with the other runs, if they may fare better.
 
-        They may if the congestion control failed while it ran, or if other cells do not have the
-        file that cannot be used.
+        They may if the congestion control algorithm failed while it ran, or if other cells do not
+        have the file that cannot be used.
         """
         files = {files_of(scenario) for scenario in self.scenarios}
         if not isinstance(error, CongestionControlError) and len(files) == 1:
@@ -134,7 +134,7 @@ class Repetitions:
 
 
 def files_of(scenario: Scenario) -> frozenset[str]:
-    """Return the files of a scenario's congestion controls."""
+    """Return the files of a scenario's congestion control algorithms."""
     return frozenset(group.cc.name for group in scenario.groups if group.cc.is_file)
 
 

@@ -54,8 +54,8 @@ class SweepResult:
     notes
         What the reader should know of how it was made, in lines.
     failed
-        What ended the runs that a congestion control crashed, by cell index and repetition, in a
-        line each. They are in neither `runs` nor `rows`.
+        What ended the runs that a congestion control algorithm crashed, by cell index and
+        repetition, in a line each. They are in neither `runs` nor `rows`.
     """
 
     design: Design
@@ -89,7 +89,7 @@ class SweepResult:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes."""
+        """The axes of the sweep."""
         return self.design.axes
 
     @property
@@ -167,9 +167,9 @@ class SweepResult:
         """Return the metrics as a labelled array.
 
         Its dims are the axes, ``rep`` and, where a metric is of a group, ``group``, whose
-        congestion controls are the coordinate ``cc``; axes that were zipped share a dim, named
-        ``rate+rtt``. Each variable's attrs have `units` and `long_name`. Repetitions that did not
-        run, or failed, are NaN.
+        congestion control algorithms are the coordinate ``cc``; axes that were zipped share a dim,
+        named ``rate+rtt``. Each variable's attrs have `units` and `long_name`. Repetitions that did
+        not run, or failed, are NaN.
 
         Raises
         ------

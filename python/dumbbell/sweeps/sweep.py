@@ -44,7 +44,7 @@ class Sweep:
     axes
         Values by field: ``{"buffer": "0.5..64bdp", "flows": [1, 4]}``. A field is the scenario's
         (``rate``), every group's (``flows``), one group's (``1.cc``, ``copa.flows``), or a
-        parameter of its congestion control (``copa.mode_window_rtts``).
+        parameter of its congestion control algorithm (``copa.mode_window_rtts``).
     zipped
         Names of axes that change together instead of being crossed: ``[("rate", "rtt")]``.
     reps
@@ -111,8 +111,8 @@ class Sweep:
         directory
             Where it was started.
         files
-            Where the files of its congestion controls are, if not where they were. They must be
-            those that ran.
+            Where the files of its congestion control algorithms are, if not where they were. They
+            must be those that ran.
         trust
             Run the source that the directory carries, and the programs that it names.
 
@@ -121,8 +121,8 @@ class Sweep:
         ResultError
             The directory holds no sweep.
         ScenarioError
-            Runs are missing, and the file of a congestion control is not here or has changed, or
-            they run programs and are not trusted.
+            Runs are missing, and the file of a congestion control algorithm is not here or has
+            changed, or they run programs and are not trusted.
         """
         started = open_sweep(Path(directory))
         programs = [group.client for group in started.design.scenario.groups if group.client]
@@ -180,7 +180,8 @@ class Sweep:
         capture
             What to capture of each run, into its directory in `out`. Nothing of the cache then.
         texts
-            Write the source text of the congestion controls to `out` too; their digests always are.
+            Write the source text of the congestion control algorithms to `out` too; their digests
+            always are.
         on_progress
             Called several times a second.
 
@@ -189,8 +190,9 @@ class Sweep:
         SweepInterrupted
             Ctrl-C; what is finished is in the cache and in `out`.
         DumbbellError
-            The first run that failed. But a run that its congestion control crashed, or whose file
-            cannot be used and is not in every cell, is in the result's `failed`; the others go on.
+            The first run that failed. But a run that its congestion control algorithm crashed, or
+            whose file cannot be used and is not in every cell, is in the result's `failed`; the
+            others go on.
         """
         if not self.has_all_runs:
             check_engine(self.engine, *self.scenarios)

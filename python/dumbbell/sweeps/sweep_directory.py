@@ -51,7 +51,7 @@ class SweepDirectory:
     design, plan, engine, provenance
         What is written to `sweep.json`.
     texts
-        Whether the source text of the congestion controls is written too.
+        Whether the source text of the congestion control algorithms is written too.
     """
 
     path: Path
@@ -92,7 +92,7 @@ class SweepDirectory:
 
     @property
     def live_ccs(self) -> list[CongestionControlChoice]:
-        """The congestion controls that this process may run; not those of a result."""
+        """The congestion control algorithms that this process may run; not those of a result."""
         return [cc for cc in self.design.ccs if not isinstance(cc, RecordedCongestionControl)]
 
     def write_sources(self, sources: Iterable[Sources]) -> None:
@@ -162,7 +162,7 @@ class SweepDirectory:
 
     @cached_property
     def references(self) -> dict[str, dict[str, Any]]:
-        """Which source each congestion control has, by its name in the scenarios."""
+        """The source of each congestion control algorithm, by its name in the scenarios."""
         found = {}
         for cc in self.design.ccs:
             if isinstance(cc, RecordedCongestionControl):
@@ -258,7 +258,7 @@ def save(result: SweepResult, path: Path) -> Path:
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Read `sweep.json`."""
+    """Read the directory's `sweep.json`."""
     document_path = path / DOCUMENT
     try:
         document = read_json(document_path)
@@ -275,7 +275,7 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def open_sweep(path: Path) -> SweepDirectory:
-    """Read the sweep of a directory; no congestion control is looked up.
+    """Read the sweep of a directory; no congestion control algorithm is looked up.
 
     Raises
     ------
@@ -298,7 +298,7 @@ def open_sweep(path: Path) -> SweepDirectory:
 
 
 def recorded_design(document: Mapping[str, Any]) -> Design:
-    """Return the design that `sweep.json` says, with congestion controls as recorded."""
+    """Return the design that `sweep.json` says, with congestion control algorithms as recorded."""
     references = {
         str(name): SourceReference.from_dict(words)
         for name, words in document.get("sources", {}).items()  # earlier versions wrote none

@@ -93,5 +93,5 @@ def scales_of(metric: str) -> dict[str, float]:
     """Return the units that a metric's limit may have, the one of tables last, in its own unit."""
     known = METRICS[metric]
     if known.unit == "1":
-        return {"": 1.0}  # `%` is of the mean, whatever tables show
+        return {"": 1.0}  # `%` is of the mean, also where tables show another
     return {known.unit: 1.0} | ({known.shown_unit: 1 / known.scale} if known.shown_unit else {})

@@ -1,4 +1,4 @@
-"""Tests of a congestion control in its own repository, with pytest: docs/testing.md.
+"""Tests of a congestion control algorithm in its own repository, with pytest: docs/testing.md.
 
 Fixtures and options are those of the plugin `dumbbell.testing.plugin`, which pytest finds itself.
 """

@@ -1,4 +1,4 @@
-"""Assertions for tests of a congestion control; a failure shows the numbers."""
+"""Assertions for tests of a congestion control algorithm; a failure shows the numbers."""
 
 from __future__ import annotations
 
@@ -161,14 +161,14 @@ def assert_suite(
     level: float = LEVEL,
     **settings: Any,
 ) -> Gate:
-    """Assert that a congestion control or a queue discipline meets a suite's criteria.
+    """Assert that a congestion control algorithm or a queue discipline meets a suite's criteria.
 
     Parameters
     ----------
     suite
         A suite's file, or the name of one that comes with dumbbell.
     cc, qdisc
-        The congestion control and the queue discipline under test.
+        The congestion control algorithm and the queue discipline under test.
     cases
         Only these.
     level
@@ -205,14 +205,14 @@ def assert_no_regression(
     engine: str = SIMULATOR,
     jobs: int | None = None,
 ) -> Gate:
-    """Assert that a congestion control is not worse than a stored baseline.
+    """Assert that a congestion control algorithm is not worse than a stored baseline.
 
     Parameters
     ----------
     suite
         A suite's file, or the name of one that comes with dumbbell.
     cc
-        The congestion control under test.
+        The congestion control algorithm under test.
     baseline
         The baseline's directory.
     record

@@ -1,4 +1,4 @@
-"""Whether a congestion control does about as well as a reference in a scenario."""
+"""Whether a congestion control algorithm does about as well as a reference in a scenario."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def assert_keeps_up(
     seeds: int = 3,
     cache: Cache | bool | None = None,
 ) -> None:
-    """Assert that the congestion control of group 0 is not much worse than a reference.
+    """Assert that the congestion control algorithm of group 0 is not much worse than a reference.
 
     The scenario runs with it and with the reference in its place, on the same seeds.
 

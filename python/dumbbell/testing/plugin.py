@@ -39,8 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def dumbbell_run(pytestconfig: pytest.Config) -> Callable[..., Run]:
     """Run a scenario: ``dumbbell_run(scenario, buffer="4bdp")``.
 
-    Takes a `Scenario`, a scenario file, or a list of congestion controls; further arguments replace
-    the scenario's fields. The same scenario is run once in a session.
+    Takes a `Scenario`, a scenario file, or a list of congestion control algorithms; further
+    arguments replace the scenario's fields. The same scenario is run once in a session.
     """
     engine: str = pytestconfig.getoption("--dumbbell-engine")
     done: dict[str, Run] = {}

@@ -34,7 +34,7 @@ def scenarios(
     Parameters
     ----------
     cc
-        The congestion control under test, of group 0.
+        The congestion control algorithm under test, of group 0.
     against
         That of competitors.
     space

@@ -37,7 +37,8 @@ RTO_STALL_US = 1_000_000
 #: A cwnd of 0 that stays as long as Linux's smallest RTO is ended by a timeout.
 CWND_ZERO_US = 200_000
 
-#: The largest window that TCP can advertise (RFC 7323 §2.3): no congestion control needs more.
+#: The largest window that TCP can advertise (RFC 7323 §2.3): no congestion control algorithm needs
+#: more.
 LARGEST_WINDOW_BYTES = 2**30
 
 #: Share of the link that a flow must use when it is alone: what one reduction of Reno's leaves in a
@@ -46,7 +47,7 @@ LONE_FLOW_SHARE = 0.5
 #: The initial window (RFC 6928), which slow start doubles every round trip (RFC 5681).
 INITIAL_WINDOW_PKTS = 10
 #: Round trips to get from slow start to a steady state: the length of BBR's bandwidth filter, and
-#: longer than any other memory of a built-in congestion control but PROBE_RTT's.
+#: longer than any other memory of a built-in congestion control algorithm but PROBE_RTT's.
 SETTLING_RTTS = 10
 #: Checks whose reasons do not explain why a flow leaves the link idle.
 NO_CAUSE_OF_IDLENESS = frozenset(("drops", "ecn", "sandbox", "sampling", "capture", "stock-kernel"))
@@ -121,7 +122,7 @@ def check_rtt(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason
 
 
 def check_limited(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """The congestion control, not a window or buffer, decided what was in flight."""
+    """The congestion control algorithm, not a window or buffer, decided what was in flight."""
     for check, what in (("rwnd", "receive window"), ("sndbuf", "send buffer")):
         limited = []
         for flow in summary["flows"]:
@@ -143,7 +144,7 @@ def check_rto_stalls(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator
 
 
 def check_cwnd_zero(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """No congestion control left cwnd at 0 until a timeout came."""
+    """No congestion control algorithm left cwnd at 0 until a timeout came."""
     at_zero = [
         (flow, f"{max_us / 1e6:.2f} s at a time")
         for flow in summary["flows"]

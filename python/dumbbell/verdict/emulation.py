@@ -1,7 +1,7 @@
 """The checks of the kernel engine's precision: was it on time, and was the machine fast enough?
 
-Its errors are compared with the smallest base RTT, because congestion controls measure RTTs: a
-packet that leaves the path late has an RTT that is longer by that much.
+Its errors are compared with the smallest base RTT, because congestion control algorithms measure
+RTTs: a packet that leaves the path late has an RTT that is longer by that much.
 """
 
 from __future__ import annotations

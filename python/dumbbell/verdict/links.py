@@ -17,7 +17,7 @@ from dumbbell.verdict.reason import INVALID, WARN, Reason
 __all__ = ["check_links"]
 
 #: Share of the packets that a queue may drop without a warning: what a policer costs BBR, which is
-#: the congestion control that tolerates most (1 - 1/1.25).
+#: the congestion control algorithm that tolerates most (1 - 1/1.25).
 DROPPED_SHARE = 0.2
 #: Tolerance of a link's rate and of the longest wait: more than the uncertainty of a busy time at
 #: the ends of the run and where a packet crosses them.

@@ -1,4 +1,4 @@
-"""The check of whether a stock kernel would run the congestion controls."""
+"""The check of whether a stock kernel would run the congestion control algorithms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_stock_kernel"]
 
 
 def check_stock_kernel(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """No congestion control needs more than a stock kernel has."""
+    """No congestion control algorithm needs more than a stock kernel has."""
     for loaded in summary.get("congestion_controls", ()):
         for note in loaded.get("declared", {}).get("notes", ()):
             label = scenario.group_labels[loaded["group"]]

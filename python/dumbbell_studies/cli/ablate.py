@@ -1,4 +1,4 @@
-"""`dumbbell ablate`: what each parameter of a congestion control is worth."""
+"""`dumbbell ablate`: what each parameter of a congestion control algorithm is worth."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ablate_command(
     cache: options.SimulatorCacheFlag = True,
     json: options.Json = False,
 ) -> int:
-    """Measure a congestion control with each parameter off or at its ends, in one table.
+    """Measure a congestion control algorithm with each parameter off or at its ends, in one table.
 
     A parameter that changes nothing on what matters to you earns nothing. Each is changed by
     itself: 0 where that is allowed, and both ends of its range, from an eighth to eight times the

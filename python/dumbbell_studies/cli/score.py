@@ -1,4 +1,4 @@
-"""`dumbbell score`: how far congestion controls are from the ideal one."""
+"""`dumbbell score`: how far congestion control algorithms are from the ideal one."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def score_command(
     show: options.Show = False,
     json: options.Json = False,
 ) -> int:
-    """Score congestion controls on a board: how far from the ideal one each is, and where.
+    """Score CCAs on a board: how far from the ideal one each is, and where.
 
     A cell's score is that of its worst metric, a category is half the mean and half the worst of
     its cells, and the whole is the geometric mean of the categories. A run that fails or is INVALID
@@ -186,7 +186,7 @@ def chosen_board(
 
 
 def default_controls(engine: str) -> list[str]:
-    """Return all congestion controls: the built-in ones, and those of a Linux tree in use."""
+    """Return all CCAs: the built-in ones, and those of a Linux tree in use."""
     tree = tree_in_use()
     own = list(congestion_controls())
     if tree is None or engine == KERNEL:

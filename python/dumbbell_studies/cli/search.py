@@ -1,4 +1,4 @@
-"""`dumbbell search`: the scenario in which a congestion control does worst, made small."""
+"""`dumbbell search`: the scenario in which a CCA does worst, made small."""
 
 from __future__ import annotations
 
@@ -119,13 +119,13 @@ def search_command(
         ),
     ] = None,
 ) -> int:
-    """Search for the scenario in which a congestion control does worst; make it small.
+    """Search for the scenario in which a congestion control algorithm does worst; make it small.
 
-    Every scenario runs with the congestion control and with the reference in its place; what
-    counts is by how much it does worse. Runs that are INVALID, and scenarios in which the reference
-    gets less than half of its share, do not count. What is found is shrunk, checked on 20 fresh
-    seeds, and said in a sentence. Ctrl-C keeps the best so far. Exits with 1 if a failure is found
-    and fresh seeds confirm it.
+    Every scenario runs with the congestion control algorithm and with the reference in its place;
+    what counts is by how much it does worse. Runs that are INVALID, and scenarios in which the
+    reference gets less than half of its share, do not count. What is found is shrunk, checked on 20
+    fresh seeds, and said in a sentence. Ctrl-C keeps the best so far. Exits with 1 if a failure is
+    found and fresh seeds confirm it.
     """
     plain = {"time": TIME, "sample": SAMPLE, "impair": NOISE}
     values = {**plain, **single_values(fields, "search")}

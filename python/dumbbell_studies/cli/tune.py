@@ -1,4 +1,4 @@
-"""`dumbbell tune`: the parameters with which a congestion control does best."""
+"""`dumbbell tune`: the parameters with which a congestion control algorithm does best."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tune_command(
     cache: options.SimulatorCacheFlag = True,
     json: options.Json = False,
 ) -> int:
-    """Search for the parameters with which a congestion control does best.
+    """Search for the parameters with which a congestion control algorithm does best.
 
     Every setting runs on the same seeds. The best one, or with several goals those that no other
     beats, are measured again on what the tuning has not seen: cells drawn at random of a board,

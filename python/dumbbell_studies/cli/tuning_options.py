@@ -65,7 +65,7 @@ class Tuned(NamedTuple):
     Attributes
     ----------
     cc
-        The congestion control, with its parameters.
+        The congestion control algorithm, with its parameters.
     ranges
         Of the parameters that vary.
     target

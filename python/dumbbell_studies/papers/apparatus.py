@@ -305,7 +305,7 @@ def elements_for(finding: str) -> Iterable[Element]:
 
 
 def apply(setup: Setup, scenario: Scenario) -> Scenario:
-    """Return a scenario with elements added, in the order of `ELEMENTS` whatever theirs is."""
+    """Return a scenario with elements added, in the order of `ELEMENTS`, not in theirs."""
     position = {name: at for at, name in enumerate(ELEMENTS)}
     for each in sorted(setup, key=lambda treatment: position[treatment.element]):
         scenario = ELEMENTS[each.element].level(each.level).change(scenario)

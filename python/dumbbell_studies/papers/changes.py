@@ -28,7 +28,7 @@ def flows(**fields: Any) -> Change:
 
 
 def parameters(cc: str, **values: int | None) -> Change:
-    """Set parameters of one congestion control; None returns one to its default."""
+    """Set parameters of one congestion control algorithm; None returns one to its default."""
 
     def change(scenario: Scenario) -> Scenario:
         return scenario.with_ccs(
@@ -76,7 +76,7 @@ def impaired(what: str) -> Change:
 
 
 def noise(largest_us: int) -> Change:
-    """Delay each data packet by up to so much, uniformly; packets stay in order."""
+    """Delay each data packet by up to `largest_us`, uniformly; packets stay in order."""
     half_ns = 500 * largest_us
     return impaired(f"jitter:delay={half_ns}ns,uniform={half_ns}ns")
 
@@ -136,5 +136,5 @@ def turns(apart: str, *, iperf3: bool = False, rival_first: bool = False) -> Cha
 
 
 def late(cc: str, by: str) -> Change:
-    """Start one congestion control later; only where it has a rival."""
+    """Start one congestion control algorithm later; only where it has a rival."""
     return lambda scenario: later(scenario, cc, by) if len(scenario.groups) > 1 else scenario

@@ -90,7 +90,7 @@ class Measured:
 
     @property
     def total_mbps(self) -> float:
-        """Both together."""
+        """Throughput of both together."""
         return self.bbr_mbps + self.cubic_mbps
 
 

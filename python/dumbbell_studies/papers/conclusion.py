@@ -109,7 +109,7 @@ class FindingAttribution:
 
     @property
     def plain_results(self) -> tuple[bool, ...]:
-        """Of each plain repetition, fresh seeds included, whether it shows the finding."""
+        """Whether each plain repetition, fresh seeds included, shows the finding."""
         trials = (self.plain, self.plain_again)
         return tuple(result for trial in trials if trial is not None for result in trial.results)
 

@@ -217,7 +217,7 @@ class Finding:
 
     @property
     def results(self) -> tuple[bool | None, ...]:
-        """Of each repetition whether it shows the finding."""
+        """Whether each repetition shows the finding."""
         return tuple(evaluate(checks) for checks in self.repetitions)
 
     @property

@@ -1,4 +1,4 @@
-"""What the papers' hosts ran: parameters of congestion controls as of Linux 4.12 and 4.15.
+"""What the papers' hosts ran: parameters of CCAs as of Linux 4.12 and 4.15.
 
 docs/bbr.md ("Earlier versions") and docs/copa.md have each parameter with its source. The papers'
 plain set-up has `BBR_BEFORE_5_1` only.
@@ -33,5 +33,5 @@ OVER_PACING = BBR_OVER_PACING
 
 
 def spelled(name: str, parameters: Mapping[str, int]) -> str:
-    """Return a congestion control with parameters as the command line has it."""
+    """Return a congestion control algorithm with parameters as the command line has it."""
     return f"{name}:" + ",".join(f"{each}={value}" for each, value in parameters.items())

@@ -116,7 +116,7 @@ def of_flows(rule: Rule) -> Callable[[SaitoSeen], Sequence[Check]]:
 
 
 def copas(*counts: int) -> tuple[SaitoPoint, ...]:
-    """Return the points with so many flows, all of which start within the first estimate."""
+    """Return the points with this many flows, all of which start within the first estimate."""
     return tuple(SaitoPoint(n, PAPER_SPREAD) for n in counts)
 
 
@@ -177,7 +177,7 @@ def bbr_and_cubic(seen: CoexistenceSeen) -> list[tuple[float, coexistence.Measur
 
 
 def d1(seen: CoexistenceSeen) -> Sequence[Check]:
-    """BBR alone."""
+    """The question of D1: BBR alone."""
     buffers, runs = zip(*bbr_and_cubic(seen), strict=True)
     alone = [seen[coexistence.Point(with_cubic=False, buffer_bdp=b)].bbr_mbps for b in buffers]
     return coexistence.d1(buffers, alone, [run.bbr_mbps for run in runs])

@@ -99,13 +99,13 @@ class Results(Generic[P, M]):
         Parameters
         ----------
         cc
-            The congestion control that gives the curve its name, colour and marker.
+            The congestion control algorithm that gives the curve its name, colour and marker.
         at
             Each point's position on the x axis.
         points, what
             The points, and the value that is drawn.
         label, color, dashed
-            Replace those of the congestion control.
+            Replace those of the congestion control algorithm.
         """
         seeds = [self.values(point, what) for point in points]
         several = all(len(values) > 1 for values in seeds)

@@ -66,7 +66,7 @@ def processes(scenario: Scenario) -> list[Group]:
 
 
 def later(scenario: Scenario, late: str, by: str) -> Scenario:
-    """Start the flows of one congestion control later than all others."""
+    """Start the flows of one congestion control algorithm later than all others."""
     groups = [
         dataclasses.replace(group, start=f"{int(group.start) + int(Time.parse(by, 'start'))}ns")
         if group.cc.name == late

@@ -33,7 +33,7 @@ CHARTS = (
 )
 #: Of a drawing of an interval, px.
 WIDTH, HEIGHT, MARGIN = 180, 18, 5
-#: A share of seeds changes by at most so much, either way.
+#: A share of seeds changes by at most this much, either way.
 SHARES = (-1.0, 1.0)
 
 

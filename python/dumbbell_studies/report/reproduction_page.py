@@ -45,7 +45,7 @@ class PaperPage:
     models
         What models predict, by the finding's id.
     builds
-        Every congestion control that ran: engine, name, build, parameters that differ.
+        Every congestion control algorithm that ran: engine, name, build, parameters that differ.
     """
 
     paper: Paper[Any, Any]
@@ -149,7 +149,7 @@ def remarks(result: EngineResult) -> list[tuple[str, str, str, str]]:
 
 
 def builds(reproduction: Reproduction) -> list[tuple[str, str, str, str]]:
-    """Return each congestion control that ran: (engine, name, build, parameters that differ)."""
+    """Return each CCA that ran: (engine, name, build, parameters that differ)."""
     found: dict[tuple[str, str], tuple[str, str, str, str]] = {}
     runs = [run for result in reproduction.results for run in result.runs.values()]
     for run in runs:

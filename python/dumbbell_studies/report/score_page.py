@@ -1,4 +1,4 @@
-"""A league of congestion controls as one HTML file, and as JSON."""
+"""A league of congestion control algorithms as one HTML file, and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boards: how far a congestion control is from the ideal one, as a number with its parts.
+"""Boards: how far a congestion control algorithm is from the ideal one, as a number with its parts.
 
 docs/score.md says how it is computed, and why.
 """

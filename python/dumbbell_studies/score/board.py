@@ -1,4 +1,4 @@
-"""A board: categories of cases that together say how good a congestion control is."""
+"""A board: categories of cases that together say how good a congestion control algorithm is."""
 
 from __future__ import annotations
 

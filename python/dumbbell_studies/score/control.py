@@ -1,4 +1,4 @@
-"""The scores of one congestion control: of cells, categories, and of all together."""
+"""The scores of one congestion control algorithm: of cells, categories, and of all together."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class CellScore:
 
 @dataclass(frozen=True)
 class ControlScore:
-    """A congestion control on a board.
+    """A congestion control algorithm on a board.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Cells drawn at random, which no congestion control was written against."""
+"""Cells drawn at random, which no congestion control algorithm was written against."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def read_text(field: str, text: str, names: set[str]) -> DrawnText:
 
 
 def read_range(name: str, value: Any) -> Range:
-    """Read ``10mbit..200mbit``."""
+    """Read a range like ``10mbit..200mbit``."""
     ends = [VALUE.fullmatch(end.strip()) for end in str(value).split("..")]
     if len(ends) != 2 or ends[0] is None or ends[1] is None:
         raise GateError(

@@ -1,4 +1,4 @@
-"""A league: the scores of several congestion controls on one board."""
+"""A league: the scores of several congestion control algorithms on one board."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FORMAT = 1
 
 
 class Place(NamedTuple):
-    """Which run of a league."""
+    """A run of a league."""
 
     cc: str
     category: str
@@ -57,7 +57,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class League:
-    """Congestion controls on one board.
+    """Congestion control algorithms on one board.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def score_board(
     cache: Cache | str | Path | bool | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> League:
-    """Run a board with congestion controls and score them.
+    """Run a board with congestion control algorithms and score them.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ def score_board(
     Raises
     ------
     DumbbellError
-        A congestion control is unknown, does not compile, or does not fit a scenario. A run that
-        fails is none: its score is 0.
+        A congestion control algorithm is unknown, does not compile, or does not fit a scenario. A
+        run that fails is none: its score is 0.
     """
     board = board.on_the_kernel() if engine == KERNEL else board
     choices = {str(cc): cc for cc in map(CongestionControlChoice.parse, ccs)}
@@ -167,7 +167,7 @@ def score_board(
 
     def take(place: Place, measures: Measures, read: Callable[[], Run]) -> Seen:
         case = cases[place.category, place.case]
-        if place.cc not in builds:  # one run tells it
+        if place.cc not in builds:  # one run shows it
             builds[place.cc] = build_of(case, read())
         return seen_of(case, measures, read)
 

@@ -1,4 +1,4 @@
-"""The scenario in which a congestion control does worst, found and made small: docs/search.md."""
+"""The scenario in which a CCA does worst, found and made small: docs/search.md."""
 
 from dumbbell_studies.search.search import SearchProgress, SearchResult, confirm, search
 

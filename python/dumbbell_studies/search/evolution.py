@@ -109,7 +109,7 @@ class Evolution:
         self.best = min(known, key=self.rank_of, default=None)
 
     def child(self, parents: list[Candidate]) -> Candidate:
-        """Return offspring."""
+        """Return a child of some parents."""
         how = self.source.random()
         if not parents or how < NEW:
             return drawn(self.space, self.source)

@@ -1,4 +1,4 @@
-"""`search`: the scenario in which a congestion control does worst next to a reference."""
+"""`search`: the scenario in which a congestion control algorithm does worst next to a reference."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def search(
     cache: Cache | bool | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> SearchResult:
-    """Search for the scenario in which a congestion control does worst, and make it small.
+    """Search for the scenario in which a CCA does worst, and make it small.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def fewest(candidate: Candidate, first_failing: FirstFailing) -> Candidate:
 
 
 def without_parts(candidate: Candidate, parts: int) -> Iterator[Candidate]:
-    """Yield the candidate without each of so many parts of its elements."""
+    """Yield the candidate without each of a number of parts of its elements."""
     elements = candidate.elements
     count = len(elements)
     for part in range(parts):

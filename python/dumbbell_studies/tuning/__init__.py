@@ -1,4 +1,4 @@
-"""Parameters of congestion controls: tuned on a score, and what each is worth: docs/tune.md."""
+"""Parameters of CCAs: tuned on a score, and what each is worth: docs/tune.md."""
 
 from dumbbell_studies.tuning.ablate import Ablation, ablate
 from dumbbell_studies.tuning.parameter_range import ParameterRange, ranges_of

@@ -17,7 +17,7 @@ __all__ = ["Ablation", "Variant", "ablate"]
 
 @dataclass(frozen=True)
 class Variant:
-    """The congestion control with one parameter changed; with none it is as it was.
+    """The congestion control algorithm with one parameter changed; with none it is as it was.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Ablation:
     Attributes
     ----------
     cc
-        The congestion control.
+        The congestion control algorithm.
     target
         What it was measured on.
     variants
-        The first one is the congestion control as it was.
+        The first one is the congestion control algorithm as it was.
     """
 
     cc: str
@@ -76,7 +76,7 @@ def ablate(
     cache: Cache | bool | None = None,
     on_progress: OnProgress = None,
 ) -> Ablation:
-    """Measure a congestion control with each parameter off, where it can be, and at its ends."""
+    """Measure a CCA with each parameter off, where it can be, and at its ends."""
     own = CongestionControlChoice.parse(cc)
     changes = [(each.name, value) for each in ranges for value in each.ends
                if own.params.get(each.name, each.parameter.default) != value]  # fmt: skip

@@ -71,7 +71,7 @@ class Running(NamedTuple):
 
 
 class Target(ABC):
-    """What congestion controls are measured on, all on the same runs (common random numbers).
+    """What CCAs are measured on, all on the same runs (common random numbers).
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Target(ABC):
         cache: Cache | bool | None = None,
         on_progress: OnProgress = None,
     ) -> list[Values]:
-        """Return the values of each congestion control.
+        """Return the values of each congestion control algorithm.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Target(ABC):
 
     @abstractmethod
     def _values(self, ccs: Sequence[str], running: Running) -> list[Values]:
-        """Return the values of each congestion control."""
+        """Return the values of each congestion control algorithm."""
 
     @abstractmethod
     def held_out(self) -> Target:
@@ -137,7 +137,7 @@ class BoardTarget(Target):
     seeds: tuple[int, ...]
 
     def _values(self, ccs: Sequence[str], running: Running) -> list[Values]:
-        """Return the scores of each congestion control."""
+        """Return the scores of each congestion control algorithm."""
         league = score_board(self.board, ccs, seeds=self.seeds, **running._asdict())
         found: dict[str, Values] = {}
         for control in league.controls:
@@ -156,7 +156,7 @@ class BoardTarget(Target):
 
     @property
     def description(self) -> str:
-        """What runs."""
+        """What the target runs, in words."""
         drawn = "" if self.board.drawn is None else ", drawn cells"
         return f"board {self.board.name}{drawn}, seeds {self.seeds[0]} to {self.seeds[-1]}"
 
@@ -188,7 +188,7 @@ class MetricTarget(Target):
         )
 
     def _values(self, ccs: Sequence[str], running: Running) -> list[Values]:
-        """Return the means of each congestion control's metrics."""
+        """Return the means of each congestion control algorithm's metrics."""
         scenarios = [
             ((number, seed), self.scenario_of(cc, seed))
             for number, cc in enumerate(ccs)
@@ -207,7 +207,7 @@ class MetricTarget(Target):
         return [means([runs[number, seed] for seed in self.seeds]) for number in range(len(ccs))]
 
     def scenario_of(self, cc: str, seed: int) -> Scenario:
-        """Return the scenario with a congestion control in group 0."""
+        """Return the scenario with a congestion control algorithm in group 0."""
         words = self.scenario.to_dict()["group"][0]
         groups = [Group(**{**words, "cc": cc}), *self.scenario.groups[1:]]
         return self.scenario.replace(groups=groups, seed=seed)
@@ -219,7 +219,7 @@ class MetricTarget(Target):
 
     @property
     def description(self) -> str:
-        """What runs."""
+        """What the target runs, in words."""
         return f"seeds {self.seeds[0]} to {self.seeds[-1]}"
 
 

@@ -31,7 +31,7 @@ class Trial:
     Attributes
     ----------
     cc
-        The congestion control with the parameters that differ from its own.
+        The congestion control algorithm with the parameters that differ from its own.
     params
         What was tried.
     values
@@ -66,7 +66,7 @@ class Tuning:
     target, held_out
         What it was tuned on, and what was kept from it.
     untuned
-        The congestion control as it was.
+        The congestion control algorithm as it was.
     best
         The Pareto-optimal trials: with one goal the best one.
     trials
@@ -113,7 +113,7 @@ def tune(
     Parameters
     ----------
     cc
-        The congestion control.
+        The congestion control algorithm.
     ranges
         Of the parameters.
     target
@@ -185,7 +185,7 @@ def suggested(trial: Any, of: ParameterRange) -> int:
 
 
 def named(own: CongestionControlChoice, params: Mapping[str, int]) -> str:
-    """Return a congestion control with parameters, those at their defaults left out."""
+    """Return a congestion control algorithm with parameters, those at their defaults left out."""
     defaults = {each.name: each.default for each in own.description.parameters}
     merged = {**own.params, **params}
     kept = {name: value for name, value in merged.items() if defaults.get(name) != value}

@@ -1,4 +1,4 @@
-"""`dumbbell cc new`: a congestion control that works, to be changed."""
+"""`dumbbell cc new`: a congestion control algorithm that works, to be changed."""
 
 from dumbbell.congestion_control.new.new import KINDS, Kind, new
 

@@ -16,11 +16,11 @@ from dumbbell.quantities.excerpt import excerpt
 
 __all__ = ["FILES", "KINDS", "Kind", "new"]
 
-#: What a congestion control goes by.
+#: What a congestion control algorithm goes by.
 Kind = Literal["loss", "delay", "rate"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-#: The files that are written, and their templates; NAME in them is the congestion control's name,
-#: KIND in the templates' names its kind.
+#: The files that are written, and their templates; NAME in them is the congestion control
+#: algorithm's name, KIND in the templates' names its kind.
 FILES = {
     "NAME.bpf.c": "KIND.bpf.c",
     "test_NAME.py": "KIND_test.txt",
@@ -38,7 +38,7 @@ TAKEN = frozenset({
 
 
 def new(name: str, directory: Path, kind: Kind = "loss") -> list[Path]:
-    """Write a congestion control, its test and a scenario to ``directory/name``.
+    """Write a congestion control algorithm, its test and a scenario to ``directory/name``.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def new(name: str, directory: Path, kind: Kind = "loss") -> list[Path]:
 
 
 def text_of(file: str, name: str, kind: Kind) -> str:
-    """Return the text of a file for a congestion control's name and kind."""
+    """Return the text of a file for a congestion control algorithm's name and kind."""
     place = Path(__file__).with_name(FILES[file].replace("KIND", kind))
     template = place.read_text(encoding="utf-8")
     return template.replace("NAME", name)

@@ -16,7 +16,7 @@ __all__ = ["alone_of", "buffers", "flow_counts", "flows_of", "intervals_of", "mi
 
 
 def alone_of(results: Results[Point, Measured]) -> Results[Alone, AloneMeasured]:
-    """Return the runs of one congestion control alone."""
+    """Return the runs of one congestion control algorithm alone."""
     return part_of(results, Alone)
 
 

@@ -35,7 +35,7 @@ START_UP = Warmup.parse("60s")
 
 
 class AloneMeasured(NamedTuple):
-    """A run of one congestion control alone.
+    """A run of one congestion control algorithm alone.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def measure(point: Point, run: Run) -> Measured:
 
 
 def measure_alone(run: Run) -> AloneMeasured:
-    """Measure a run of one congestion control alone."""
+    """Measure a run of one congestion control algorithm alone."""
     metric, late = group_values(run), group_values(run, warmup=START_UP)
     return AloneMeasured(
         queue_delay_ms=metric("queue_delay_mean_us") / 1e3,

@@ -95,7 +95,7 @@ def check_c1(delay_p95_ms: float) -> Check:
 
 
 def c2(results: Results[Point, Measured]) -> Finding:
-    """L3DR."""
+    """The rule for C2, on L3DR."""
     points = [
         Alone(cc, n, buffer)
         for cc in ("l3dr", "bbr")

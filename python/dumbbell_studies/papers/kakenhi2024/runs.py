@@ -50,7 +50,7 @@ C1_SPREADS = ("0s", *ESTIMATED_SPREADS, "1s", "5s")
 C1_FLOWS = 128
 #: C1's BBRs: the name of each, and what `Alone.cc` calls it.
 C1_VERSIONS = {"BBR": "bbr", "BBR as in Linux 4.15": "bbr_4_15"}
-#: Of those the ones that are a congestion control with parameters; see ogino2021.
+#: Of those the ones that are a congestion control algorithm with parameters; see ogino2021.
 PARAMETERS = {"bbr_4_15": spelled("bbr", BBR_BEFORE_5_1)}
 C2_BUFFERS_BDP = (1.0, 10.0)
 
@@ -71,7 +71,7 @@ QUICK_BUFFERS_BDP = (1.0, 4.0, 16.0)
 
 
 class Alone(NamedTuple):
-    """Flows of one congestion control among themselves: C1 and C2.
+    """Flows of one congestion control algorithm among themselves: C1 and C2.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Interval(NamedTuple):
 
 
 class Mixed(NamedTuple):
-    """Flows of one congestion control against CUBIC: C4.
+    """Flows of one congestion control algorithm against CUBIC: C4.
 
     Attributes
     ----------

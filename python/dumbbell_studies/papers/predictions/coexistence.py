@@ -19,7 +19,7 @@ __all__ = ["COEXISTENCE"]
 
 LIMIT_48, LIMIT_100 = only("ooo_limit", "48"), only("ooo_limit", "100")
 OLD_TCP, UNPACED = only("tcp_4_12", "whole"), only("bbr_4_12", "unpaced")
-#: CUBIC's longest epoch at 18 BDP, s: with a timeout in each there are at least so many in 120 s.
+#: CUBIC's longest epoch at 18 BDP, s: a timeout in each makes at least this many in 120 s.
 LONGEST_EPOCH_S = 9.0
 
 

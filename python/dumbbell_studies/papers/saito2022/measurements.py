@@ -20,7 +20,7 @@ EARLY_S = Time.parse(CAUSE_TIME, "time").seconds
 
 
 class Means(NamedTuple):
-    """Of flow 1 over some of its time.
+    """Means of flow 1 over some of its time.
 
     Attributes
     ----------
