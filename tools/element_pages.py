@@ -94,8 +94,8 @@ KINDS = {
             "`load` decides how often it begins a transfer.": lambda each: each.takes_load,
             "Both ends write: requests one way, responses the other.":
                 lambda each: each.has_requests,
-            "It sends datagrams, which no congestion control governs; the group's `cc` is not "
-            "used.": lambda each: each.sends_datagrams,
+            "It sends datagrams, without congestion control; the group's `cc` is not used.":
+                lambda each: each.sends_datagrams,
         },
         {"presets": lambda each: ", ".join(f"`{name}`" for name in each.presets)},
     ),

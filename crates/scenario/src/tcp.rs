@@ -114,7 +114,7 @@ settings! {
         prr: Prr = Prr::safe_ack;
         /// Tail loss probes: `open_and_cwr`, or `open_only` (up to 4.15).
         tlp: Tlp = Tlp::open_and_cwr;
-        /// Pacing of congestion controls that ask for it: `departure_time` makes up for up to half a gap of lateness and lets the
+        /// Pacing of algorithms that ask for it: `departure_time` makes up for up to half a gap of lateness and lets the
         /// first ten packets go; `timer` makes up for nothing, spares none and charges 32 bytes of TCP header per burst
         /// (4.13 to 4.18); `none` (up to 4.12, unless `fq` does it).
         pacing: Pacing = Pacing::departure_time;

@@ -99,7 +99,7 @@ class Link:
         TraceOf(), None, panel=PATH, example="cellular:rate=5mbit", axis=False, sparse=True,
         synonyms=("mahimahi", "mm_link", "delivery_trace", "opportunities"),
         doc="When the link's packets may pass: a trace file in mahimahi's format, or a generator "
-        "(docs/media.md). The link's `rate` is then the trace's mean rate, whatever else is set.",
+        "(docs/media.md). The link's `rate` is always the trace's mean rate then.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:

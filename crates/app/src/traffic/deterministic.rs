@@ -13,7 +13,7 @@ settings! {
         gap_ns: u64 = 0, in 1..=MAX_NS;
         /// Size of a transfer.
         size_bytes: Distribution = Distribution::Constant(0), in 1..=MAX_BYTES;
-        /// Of as many sizes that follow each other, one is of each of so many equally probable ranges;
+        /// Each run of this number of sizes has one of each of as many equally probable ranges;
         /// 1 draws each independently.
         strata: u64 = 1, in 1..=1_000_000;
         /// How many transfers each flow begins at most.

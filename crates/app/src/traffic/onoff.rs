@@ -9,7 +9,7 @@ use crate::random::Random;
 use crate::{Application, Command, Distribution, End, Event, Outcome, Transfer, TransferKind};
 
 settings! {
-    /// Bursts on one connection with pauses in between: on for a time, or until so many bytes are through.
+    /// Bursts on one connection with pauses in between: on for a time, or until a number of bytes is through.
     pub struct Config {
         /// How long it has something to send.
         on_ns: Distribution = Distribution::Constant(NS_PER_S), in 0..=MAX_NS;

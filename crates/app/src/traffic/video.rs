@@ -42,7 +42,7 @@ settings! {
         rule: Rule = Rule::bba;
         /// With `bba`: up to this much in the buffer it takes the lowest rate.
         reservoir_ns: u64 = 5 * NS_PER_S, in 0..=MAX_NS;
-        /// With `bba`: so much above the reservoir it takes the highest rate.
+        /// With `bba`: at this level above the reservoir it takes the highest rate.
         cushion_ns: u64 = 10 * NS_PER_S, in 1..=MAX_NS;
         /// Rate of the first chunk, by its place in the ladder from 0.
         first_rung: u64 = 0, in 0..=100;

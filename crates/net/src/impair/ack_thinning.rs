@@ -1,4 +1,4 @@
-//! ACK thinning: of the pure ACKs of a flow only every so many pass.
+//! ACK thinning: only every n-th pure ACK of a flow passes.
 
 use dumbbell_declare::settings;
 
@@ -9,9 +9,9 @@ use crate::{Header, Packet};
 const PLACES: u32 = 1024;
 
 settings! {
-    /// Of the pure ACKs of a flow only every so many pass, as middleboxes of slow or aggregating uplinks do (RFC 3449, section 5.2.1).
+    /// Only every n-th pure ACK of a flow passes, as middleboxes of slow or aggregating uplinks do (RFC 3449, section 5.2.1).
     pub struct Config {
-        /// One of so many ACKs passes.
+        /// n: every n-th ACK passes.
         every: u64 = 0, in 2..=1_000;
         /// Whether ACKs with SACK blocks, and those whose ECN flags differ from the latest one's, always pass.
         keep_news: bool = true;

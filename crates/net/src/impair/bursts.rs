@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::{Header, Packet};
 
 settings! {
-    /// Losses in bursts: at a packet, with a probability, so many packets are lost one after the other as is drawn (ns-3's `BurstErrorModel`).
+    /// Losses in bursts: with a probability a packet begins a burst, whose length is drawn (ns-3's `BurstErrorModel`).
     pub struct Config {
         /// Probability that a burst begins at a packet; one that begins within another takes its place.
         rate_ppb: u64 = 0, in 1..=999_999_999;

@@ -8,7 +8,7 @@ use crate::{Header, Packet};
 settings! {
     /// Every n-th packet is lost, exactly: the loss that response functions are about.
     pub struct Config {
-        /// One of so many is lost.
+        /// n: every n-th packet is lost.
         n: u64 = 0, in 1..=1_000_000_000_000;
         /// Packets that pass before counting begins.
         offset: u64 = 0, in 0..=1_000_000_000_000;

@@ -14,7 +14,7 @@ settings! {
     pub struct Config {
         /// Probability that a packet is displaced.
         probability_ppb: u64 = CERTAIN_PPB, in 1..=CERTAIN_PPB;
-        /// A packet is displaced at the earliest so many packets after the last one that was: with a probability of 100 % every so many.
+        /// The least number of packets from one that is displaced to the next: with a probability of 100 % it is exact.
         gap: u64 = 1, in 1..=1_000_000_000;
         /// How much later a displaced packet comes.
         late_ns: Option<u64> = None, in 1..=MOST_NS;

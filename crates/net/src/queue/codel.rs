@@ -11,7 +11,7 @@ settings! {
     /// Controlled delay: drops or marks from the head while every packet of an interval waited
     /// longer than the target, more often the longer that lasts (RFC 8289).
     pub struct Config {
-        /// Most packets that may wait; one that finds so many is dropped.
+        /// Most packets that may wait; one that finds the queue full is dropped.
         limit_pkts: u64 = 1000, in 1..=u32::MAX as u64;
         /// Time in the queue that is accepted as a standing one.
         target_ns: u64 = 5_000_000, in 0..=MAX_TIME_NS;

@@ -14,7 +14,7 @@ settings! {
     /// Dual queue coupled AQM: one queue for L4S, with marks and hardly any delay, and one for all
     /// other traffic, coupled so that flows of both get about as much (RFC 9332).
     pub struct Config {
-        /// Most packets that may wait in both queues; one that finds so many is dropped.
+        /// Most packets that may wait in both queues; one that finds the queue full is dropped.
         limit_pkts: u64 = 10_000, in 1..=u32::MAX as u64;
         /// Memory that waiting packets may take, as the kernel counts it: 576 bytes more than each
         /// has on the wire.

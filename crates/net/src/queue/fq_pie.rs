@@ -12,7 +12,7 @@ use crate::{Header, Packet};
 settings! {
     /// Fair queueing with PIE: a PIE per flow, flows in turn, those that have just begun to send first.
     pub struct Config {
-        /// Most packets that may wait, all flows together; one that finds so many is dropped.
+        /// Most packets that may wait, all flows together; one that finds the queue full is dropped.
         limit_pkts: u64 = 10_240, in 1..=u32::MAX as u64;
         /// Queues that flows are hashed into.
         flows: u64 = 1024, in 1..=65_536;

@@ -13,7 +13,7 @@ settings! {
     /// Proportional integral controller enhanced: drops or marks arrivals with a probability that
     /// follows the queueing delay and its trend (RFC 8033).
     pub struct Config {
-        /// Most packets that may wait; one that finds so many is dropped.
+        /// Most packets that may wait; one that finds the queue full is dropped.
         limit_pkts: u64 = 1000, in 1..=u32::MAX as u64;
         /// Queueing delay that is aimed at.
         target_ns: u64 = 15_000_000, in 0..=MAX_TIME_NS;
