@@ -1,4 +1,4 @@
-"""The tables of apparatus.md: ``python tools/apparatus_tables.py``; ``make docs`` runs it."""
+"""The tables of docs/notes/apparatus.md; ``python tools/apparatus_tables.py`` writes them."""
 
 from __future__ import annotations
 

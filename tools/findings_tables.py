@@ -1,10 +1,9 @@
 """Writes what findings depend on into findings.md, and the answers that dumbbell prints.
 
 ``python tools/findings_tables.py results/attribution.json`` takes what ``dumbbell reproduce
---attribute`` wrote there, keeps its outcomes in ``python/dumbbell/papers/answers.json``, and writes
-the tables; several files are taken together. Papers that are not in them keep their answers, and
-the page says which build each answer is of. Without a file it writes the tables again, which ``make
-docs`` does.
+--attribute`` wrote there, keeps its outcomes in ``dumbbell_studies``' ``papers/answers.json``, and
+writes the tables; several files are taken together. Papers that are not in them keep their answers,
+and the page says which build each answer is of. Without a file it writes the tables again.
 """
 
 from __future__ import annotations
