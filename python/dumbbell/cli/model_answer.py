@@ -3,47 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from dumbbell.cli.console import print_json, print_line, print_table
 from dumbbell.errors import ScenarioError
-from dumbbell.models import DERIVED, MODELS, Bottleneck, Model
-from dumbbell.models.sawtooth import Sawtooth
+from dumbbell.models import DERIVED, Bottleneck, Model
+from dumbbell.models.calculation import Calculation
 from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import Time, expand
+from dumbbell.quantities.quantity import Time, expand, expand_counts
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import make_design
 
-__all__ = [
-    "Column",
-    "answer",
-    "answer_sawtooth",
-    "at_points",
-    "parse_losses",
-    "parse_times",
-    "source",
-]
+__all__ = ["answer", "source"]
 
 #: One packet in 30 years at 10 Gbit/s; far below, floats lose their digits.
 MIN_LOSS = 1e-15
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: the key of a row, its heading, and how a value is written."""
-
-    key: str
-    heading: str
-    form: str = "{}"
-
-    def write(self, row: Mapping[str, Any]) -> str:
-        """Write a row's value."""
-        value = row[self.key]
-        if isinstance(value, bool):
-            return "yes" if value else "no"
-        return self.form.format(value)
 
 
 def source(model: Model) -> str:
@@ -51,71 +26,32 @@ def source(model: Model) -> str:
     return f"{model.source} [derived]" if model.status == DERIVED else model.source
 
 
-def at_points(
-    rate: str,
-    rtt: str,
-    buffer: str,
-    flows: str,
-    solve: Callable[[Bottleneck, int], Mapping[str, Any]],
-) -> list[dict[str, Any]]:
-    """Return a row for each point of the axes: where it is, and the model's prediction."""
-    # The buffer changes fastest: a table is read along it.
-    axes = {"flows": flows, "rate": rate, "rtt": rtt, "buffer": buffer}
-    any_cc = Scenario(["reno"], sample="0s")  # nothing is run, so no samples limit it
-    return [
-        {
-            "rate": str(scenario.rate),
-            "rtt": str(scenario.rtt),
-            "buffer": str(scenario.link_queue.limit),
-            "flows": scenario.flow_count,
-            **solve(
-                Bottleneck.of(scenario.rate, scenario.rtt, scenario.link_queue.limit),
-                scenario.flow_count,
-            ),
-        }
-        for _, scenario in make_design(any_cc, axes).points
-    ]
+def answer(model: Model, words: Mapping[str, Any], *, json: bool) -> int:
+    """Print a model's rows: as a table with the axes that change, or all as JSON.
 
-
-def answer_sawtooth(
-    name: str,
-    rate: str,
-    rtt: str,
-    buffer: str,
-    flows: str,
-    solve: Callable[[Bottleneck, int], Sawtooth],
-    *,
-    json: bool,
-) -> int:
-    """Print the sawtooth of loss-based flows at each point."""
-    rows = at_points(rate, rtt, buffer, flows, lambda b, n: vars(solve(b, n)))
-    columns = (
-        Column("peak_pkts", "W\npkts", "{:.1f}"),
-        Column("window_mean_pkts", "mean window\npkts", "{:.1f}"),
-        Column("loss_interval_s", "loss every\ns", "{:.2f}"),
-        Column("queue_delay_mean_ms", "queueing delay\nmean ms", "{:.1f}"),
-        Column("rtt_mean_ms", "RTT\nmean ms", "{:.1f}"),
-        Column("utilization", "utilisation", "{:.3f}"),
+    Parameters
+    ----------
+    model
+        The model.
+    words
+        The options of its command, by name.
+    json
+        Whether to print JSON.
+    """
+    calculation = next(
+        each for each in model.calculations if all(words[axis] is not None for axis in each.axes)
     )
-    return answer(name, rows, columns, json=json)
-
-
-def answer(
-    name: str,
-    rows: Sequence[Mapping[str, Any]],
-    columns: Sequence[Column],
-    *,
-    json: bool,
-    axes: Iterable[str] = ("rate", "rtt", "buffer", "flows"),
-) -> int:
-    """Print a model's rows: as a table with the axes that change, or all as JSON."""
+    rows = rows_of(calculation, words)
     if json:
-        print_json({"model": name, "status": MODELS[name].status, "points": list(rows)})
+        print_json({"model": model.name, "status": model.status, "points": rows})
         return 0
-    axes = list(axes)
+    # A table of rivals has them in its first column already.
+    order = ("rate", "rtt", "loss", "interval", "buffer", "flows")
+    axes = [axis for axis in order if axis in calculation.axes]
     changing = [axis for axis in axes if len({row[axis] for row in rows}) > 1] or axes[-1:]
     fixed = ", ".join(f"{axis} {rows[0][axis]}" for axis in axes if axis not in changing)
-    print_line(source(MODELS[name]))
+    columns = calculation.columns
+    print_line(source(model))
     print_table(
         (*changing, *(column.heading for column in columns)),
         [
@@ -126,6 +62,65 @@ def answer(
         optional=[column.heading for column in reversed(columns[1:])],
     )
     return 0
+
+
+def rows_of(calculation: Calculation, words: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each point of the axes: where it is, and the model's prediction."""
+    factors = {
+        each.name: Time.parse(words[each.name], each.name, minimum=1).seconds
+        if isinstance(each.default, str)
+        else words[each.name]
+        for each in calculation.factors
+    }
+    axes = {**{axis: words[axis] for axis in calculation.axes}, **calculation.fixed}
+    if "loss" in axes:
+        return [
+            {"rtt": str(rtt), "loss": p, **calculation.solve(p, rtt.seconds, **factors)}
+            for rtt in parse_times(axes["rtt"], "rtt")
+            for p in parse_losses(axes["loss"])
+        ]
+    if "interval" in axes:
+        return [
+            {
+                "rtt": str(rtt),
+                "interval": str(interval),
+                **calculation.solve(interval.seconds, rtt.seconds, **factors),
+            }
+            for rtt in parse_times(axes["rtt"], "rtt")
+            for interval in parse_times(axes["interval"], "interval")
+        ]
+    rivals = expand_counts(axes.pop("rivals"), "rivals") if "rivals" in axes else [None]
+    return [
+        row
+        for count in rivals
+        for row in at_bottlenecks(
+            calculation, axes, factors if count is None else {"rivals": count, **factors}
+        )
+    ]
+
+
+def at_bottlenecks(
+    calculation: Calculation, axes: Mapping[str, str], factors: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return a row for each bottleneck and number of flows."""
+    # The buffer changes fastest: a table is read along it.
+    order = {axis: axes[axis] for axis in ("flows", "rate", "rtt", "buffer")}
+    any_cc = Scenario(["reno"], sample="0s")  # nothing is run, so no samples limit it
+    return [
+        {
+            "rate": str(scenario.rate),
+            "rtt": str(scenario.rtt),
+            "buffer": str(scenario.link_queue.limit),
+            "flows": scenario.flow_count,
+            **calculation.solve(
+                Bottleneck.of(scenario.rate, scenario.rtt, scenario.link_queue.limit),
+                scenario.flow_count,
+                **factors,
+            ),
+            **{key: factors[key] for key in ("rivals",) if key in factors},
+        }
+        for _, scenario in make_design(any_cc, order).points
+    ]
 
 
 def parse_times(text: str, what: str) -> list[Time]:

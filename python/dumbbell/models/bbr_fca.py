@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 from dumbbell.models import cubic_interval
 from dumbbell.models.bottleneck import Bottleneck
+from dumbbell.models.calculation import Calculation, Column, Factor
 from dumbbell.models.does_not_apply import DoesNotApply
 from dumbbell.models.model import DERIVED, LONG_FLOWS, Headline, Model
 from dumbbell.models.prediction import Prediction, algorithm, predict_rates
@@ -168,6 +169,30 @@ MODEL = Model(
     title="The window that makes BBR-FCA fair to CUBIC, and the weight up to which it is stable",
     source="derived; reconstruction of Utsumi and Hasegawa's BBR-FCA, IFIP Networking 2022",
     status=DERIVED,
+    help="BBR-FCA (--flows) against CUBIC (--rivals): fixed point, stability (derived).",
+    calculations=(
+        Calculation(
+            {
+                "rate": "50mbit",
+                "rtt": "40ms",
+                "buffer": "1..32bdp",
+                "flows": "1,4",
+                "rivals": "1,4",
+            },
+            (
+                Column("rivals", "CUBIC\nflows"),
+                Column("window_pkts", "window\npkts", "{:.1f}"),
+                Column("cubic_peak_pkts", "CUBIC's W_max\npkts", "{:.1f}"),
+                Column("loss_interval_s", "T\ns", "{:.2f}"),
+                Column("reno_friendly", "Reno-friendly"),
+                Column("contraction", "left of a\ndeviation", "{:.2f}"),
+                Column("theta_limit", "θ below", "{:.3f}"),
+                Column("stable", "stable"),
+            ),
+            lambda bottleneck, flows, rivals, theta: vars(solve(bottleneck, flows, rivals, theta)),
+            (Factor("theta", DEFAULT_THETA, "θ: the latest loss event's weight.", 0, 1),),
+        ),
+    ),
     of_scenario=predict,
     covers=LONG_FLOWS,
     headline=Headline("share", 0, "BBR-FCA's share", "%", 100, is_relative=False),

@@ -33,6 +33,7 @@ import math
 from dataclasses import dataclass
 
 from dumbbell.models.bottleneck import Bottleneck
+from dumbbell.models.calculation import Calculation, Column
 from dumbbell.models.does_not_apply import DoesNotApply
 from dumbbell.models.model import DERIVED, LONG_FLOWS, Headline, Model
 from dumbbell.models.prediction import Prediction, algorithm, predict_rates
@@ -146,6 +147,21 @@ MODEL = Model(
     title="The queue of many BBR flows",
     source="derived from BBR's rules and Ware et al. 2019, equation 6",
     status=DERIVED,
+    help="Queue of many BBR flows (derived).",
+    calculations=(
+        Calculation(
+            {"rate": "100mbit", "rtt": "40ms", "buffer": "10bdp", "flows": "1..128"},
+            (
+                Column("bias", "largest rate\nover share", "{:.3f}"),
+                Column("rtt_est_ms", "RTT_est\nms", "{:.1f}"),
+                Column("cwnd_pkts", "cwnd\npkts", "{:.0f}"),
+                Column("queue_delay_ms", "queueing delay, ms:\ntogether", "{:.1f}"),
+                Column("queue_delay_unsynchronised_ms", "not\ntogether", "{:.1f}"),
+                Column("overflows", "overflows"),
+            ),
+            lambda bottleneck, flows: vars(solve(bottleneck, flows)),
+        ),
+    ),
     of_scenario=predict,
     covers=LONG_FLOWS,
     headline=Headline(

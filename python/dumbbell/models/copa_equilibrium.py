@@ -36,6 +36,7 @@ import math
 from dataclasses import dataclass
 
 from dumbbell.models.bottleneck import Bottleneck
+from dumbbell.models.calculation import Calculation, Column, Factor
 from dumbbell.models.does_not_apply import DoesNotApply
 from dumbbell.models.model import DERIVED, LONG_FLOWS, Headline, Model
 from dumbbell.models.prediction import Prediction, algorithm, predict_rates
@@ -185,6 +186,37 @@ MODEL = Model(
     title="Copa's queue in default mode, its swing, and when flows lock in",
     source="Arun, Balakrishnan: Copa, NSDI 2018, §3; lock-in derived",
     status=DERIVED,
+    help="Copa's equilibrium and swing in default mode; lock-in (derived).",
+    calculations=(
+        Calculation(
+            {"rate": "1gbit", "rtt": "40ms", "flows": "16..128"},
+            (
+                Column("queue_pkts", "mean queue\npkts", "{:.0f}"),
+                Column("queue_delay_ms", "queueing delay\nmean ms", "{:.2f}"),
+                Column("swing_ms", "largest\nms", "{:.2f}"),
+                Column("period_ms", "period\nms", "{:.0f}"),
+                Column("utilization", "utilisation", "{:.4f}"),
+                Column("start_queue_bdp", "start wants\nBDP", "{:.2f}"),
+                Column("lock_in", "locks in"),
+                Column("critical_flows", "N_crit", "{:.0f}"),
+            ),
+            lambda bottleneck, flows, inv_delta, start_inv_delta: {
+                **vars(solve(bottleneck, flows, inv_delta, start_inv_delta)),
+                "critical_flows": critical_flows(bottleneck, start_inv_delta),
+            },
+            (
+                Factor("inv_delta", DEFAULT_INV_DELTA, "1/δ in default mode, packets.", 0.01, 1e6),
+                Factor(
+                    "start_inv_delta",
+                    START_INV_DELTA,
+                    "1/δ when the competitive start ends.",
+                    0.01,
+                    1e6,
+                ),
+            ),
+            fixed={"buffer": "64bdp"},
+        ),
+    ),
     of_scenario=predict,
     covers=LONG_FLOWS,
     headline=Headline(

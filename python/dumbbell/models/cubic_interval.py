@@ -36,9 +36,18 @@ import math
 import numpy as np
 
 from dumbbell.models.bottleneck import Bottleneck
+from dumbbell.models.calculation import Calculation, Column
 from dumbbell.models.model import DERIVED, LONG_FLOWS, Headline, Model
 from dumbbell.models.prediction import Prediction
-from dumbbell.models.sawtooth import FloatArray, Law, Sawtooth, linear_law, predict_alone, sawtooth
+from dumbbell.models.sawtooth import (
+    FloatArray,
+    Law,
+    Sawtooth,
+    calculate_sawtooth,
+    linear_law,
+    predict_alone,
+    sawtooth,
+)
 from dumbbell.scenario import Scenario
 
 __all__ = [
@@ -145,6 +154,25 @@ MODEL = Model(
     title="CUBIC's window and throughput from the time between losses",
     source="derived from RFC 9438 §5.1 and appendix C; reconstruction of the model behind BBR-FCA",
     status=DERIVED,
+    help="CUBIC's window and throughput from the time between losses (derived).",
+    calculations=(
+        Calculation(
+            {"interval": None, "rtt": "40ms"},
+            (
+                Column("w_max_pkts", "W_max\npkts", "{:.1f}"),
+                Column("w_avg_pkts", "W_avg\npkts", "{:.1f}"),
+                Column("rate_pkts_per_s", "throughput\npkts/s", "{:.1f}"),
+                Column("reno_friendly", "Reno-friendly"),
+            ),
+            lambda t, r: {
+                "w_max_pkts": w_max_pkts(t, r),
+                "w_avg_pkts": w_avg_pkts(t, r),
+                "rate_pkts_per_s": rate_pkts_per_s(t, r),
+                "reno_friendly": t < crossover_s(r),
+            },
+        ),
+        calculate_sawtooth(at_bottleneck),
+    ),
     of_scenario=predict,
     covers=LONG_FLOWS,
     headline=Headline(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 
+from dumbbell.models.calculation import Calculation, Column
 from dumbbell.models.cubic_interval import BETA, C
 from dumbbell.models.model import PUBLISHED, Model
 
@@ -66,4 +67,18 @@ MODEL = Model(
     title="CUBIC's mean window from the loss rate",
     source="RFC 9438 §5, figures 6 to 8, tables 1 to 3",
     status=PUBLISHED,
+    help="CUBIC's mean window from the loss rate: RFC 9438's response function.",
+    calculations=(
+        Calculation(
+            {"loss": "1e-8..1e-2", "rtt": "100ms"},
+            (
+                Column("w_avg_pkts", "CUBIC's mean\nwindow, pkts", "{:.0f}"),
+                Column("reno_w_avg_pkts", "Reno's\npkts", "{:.0f}"),
+            ),
+            lambda p, r: {
+                "w_avg_pkts": response_avg_w_pkts(p, r),
+                "reno_w_avg_pkts": reno_avg_w_pkts(p),
+            },
+        ),
+    ),
 )

@@ -23,9 +23,16 @@ from __future__ import annotations
 import math
 
 from dumbbell.models.bottleneck import Bottleneck
+from dumbbell.models.calculation import PACKETS_PER_ACK, Calculation, Column
 from dumbbell.models.model import LONG_FLOWS, PUBLISHED, Headline, Model
 from dumbbell.models.prediction import Prediction
-from dumbbell.models.sawtooth import Sawtooth, linear_law, predict_alone, sawtooth
+from dumbbell.models.sawtooth import (
+    Sawtooth,
+    calculate_sawtooth,
+    linear_law,
+    predict_alone,
+    sawtooth,
+)
 from dumbbell.scenario import Scenario
 
 __all__ = ["MODEL", "at_bottleneck", "avg_w_pkts", "loss_for_peak", "peak_w_pkts"]
@@ -80,6 +87,24 @@ MODEL = Model(
     source="Mathis, Semke, Mahdavi, Ott: The Macroscopic Behavior of the TCP Congestion Avoidance "
     "Algorithm, CCR 27(3), 1997; at a drop-tail bottleneck derived from it",
     status=PUBLISHED,
+    help="Reno: Mathis et al. 1997. With --loss from the loss rate, else at a drop-tail buffer.",
+    calculations=(
+        Calculation(
+            {"loss": None, "rtt": "40ms"},
+            (
+                Column("w_max_pkts", "W\npkts", "{:.1f}"),
+                Column("w_avg_pkts", "mean window\npkts", "{:.1f}"),
+                Column("rate_pkts_per_s", "throughput\npkts/s", "{:.1f}"),
+            ),
+            lambda p, r, packets_per_ack: {
+                "w_max_pkts": peak_w_pkts(p, packets_per_ack),
+                "w_avg_pkts": avg_w_pkts(p, packets_per_ack),
+                "rate_pkts_per_s": avg_w_pkts(p, packets_per_ack) / r,
+            },
+            (PACKETS_PER_ACK,),
+        ),
+        calculate_sawtooth(at_bottleneck),
+    ),
     of_scenario=predict,
     covers=LONG_FLOWS,
     headline=Headline(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dumbbell.models.calculation import Calculation
 from dumbbell.models.does_not_apply import DoesNotApply
 from dumbbell.models.prediction import Prediction
 from dumbbell.quantities.plain_value import to_plain
@@ -70,6 +71,10 @@ class Model:
         Where it comes from.
     status
         ``published``, or ``derived``: worked out in this project, not in its source.
+    help
+        Its line in ``--help``.
+    calculations
+        What ``dumbbell model NAME`` prints: the first whose axes are set.
     of_scenario
         Predicts metrics from a scenario; None for a model that needs something else, like a
         measured loss rate.
@@ -85,6 +90,8 @@ class Model:
     title: str
     source: str
     status: str
+    help: str
+    calculations: tuple[Calculation, ...]
     of_scenario: Callable[[Scenario], Prediction] | None = None
     headline: Headline | None = None
     covers: frozenset[str] = frozenset()

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 
+from dumbbell.models.calculation import PACKETS_PER_ACK, Calculation, Column, Factor
 from dumbbell.models.model import PUBLISHED, Model
 
 __all__ = ["MODEL", "approximate_rate_pkts_per_s", "rate_pkts_per_s", "timeout_probability"]
@@ -107,4 +108,21 @@ MODEL = Model(
     source="Padhye, Firoiu, Towsley, Kurose: Modeling TCP Throughput: A Simple Model and its "
     "Empirical Validation, SIGCOMM 1998, equations 28 to 30; RFC 5348 §3.1",
     status=PUBLISHED,
+    help="Reno with timeouts: Padhye et al. 1998.",
+    calculations=(
+        Calculation(
+            {"loss": "1e-5..1e-1", "rtt": "40ms"},
+            (
+                Column("rate_pkts_per_s", "full model\npkts/s", "{:.1f}"),
+                Column("approximate_rate_pkts_per_s", "approximation\npkts/s", "{:.1f}"),
+            ),
+            lambda p, r, rto, packets_per_ack: {
+                "rate_pkts_per_s": rate_pkts_per_s(p, r, rto, packets_per_ack),
+                "approximate_rate_pkts_per_s": approximate_rate_pkts_per_s(
+                    p, r, rto, packets_per_ack
+                ),
+            },
+            (Factor("rto", "200ms", "T0: the first RTO."), PACKETS_PER_ACK),
+        ),
+    ),
 )

@@ -21,11 +21,20 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.models.bottleneck import Bottleneck
+from dumbbell.models.calculation import Calculation, Column
 from dumbbell.models.does_not_apply import DoesNotApply
 from dumbbell.models.prediction import Prediction, algorithm, predict_rates
 from dumbbell.scenario import Scenario
 
-__all__ = ["FloatArray", "Law", "Sawtooth", "linear_law", "predict_alone", "sawtooth"]
+__all__ = [
+    "FloatArray",
+    "Law",
+    "Sawtooth",
+    "calculate_sawtooth",
+    "linear_law",
+    "predict_alone",
+    "sawtooth",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -140,3 +149,19 @@ def predict_alone(
         "queue_delay_mean_us": 1e3 * tooth.queue_delay_mean_ms,
     }
     return Prediction(groups, link, vars(tooth))
+
+
+def calculate_sawtooth(solve: Callable[[Bottleneck, int], Sawtooth]) -> Calculation:
+    """Return the calculation of loss-based flows that fill a drop-tail buffer."""
+    return Calculation(
+        {"rate": "10mbit", "rtt": "40ms", "buffer": "1..64bdp", "flows": "1"},
+        (
+            Column("peak_pkts", "W\npkts", "{:.1f}"),
+            Column("window_mean_pkts", "mean window\npkts", "{:.1f}"),
+            Column("loss_interval_s", "loss every\ns", "{:.2f}"),
+            Column("queue_delay_mean_ms", "queueing delay\nmean ms", "{:.1f}"),
+            Column("rtt_mean_ms", "RTT\nmean ms", "{:.1f}"),
+            Column("utilization", "utilisation", "{:.3f}"),
+        ),
+        lambda bottleneck, flows: vars(solve(bottleneck, flows)),
+    )

@@ -37,6 +37,7 @@ import math
 from dataclasses import dataclass
 
 from dumbbell.models.bottleneck import Bottleneck
+from dumbbell.models.calculation import Calculation, Column, Factor
 from dumbbell.models.does_not_apply import DoesNotApply
 from dumbbell.models.model import LONG_FLOWS, PUBLISHED, Headline, Model
 from dumbbell.models.prediction import Prediction, algorithm, predict_rates
@@ -153,6 +154,16 @@ def count(scenario: Scenario, kinds: list[str], wanted: frozenset[str] | set[str
     )
 
 
+def row(bottleneck: Bottleneck, bbr_flows: int, burst_pkts: float) -> dict[str, float]:
+    """Return the solution, with shares in percent."""
+    solution = vars(solve(bottleneck, bbr_flows, burst_pkts))
+    return {
+        **solution,
+        "bbr_share_pct": 100 * solution["bbr_share"],
+        "probe_time_pct": 100 * solution["probe_time_share"],
+    }
+
+
 MODEL = Model(
     name="ware",
     label="Ware et al. 2019",
@@ -160,6 +171,30 @@ MODEL = Model(
     source="Ware, Mukerjee, Seshan, Sherry: Modeling BBR's Interactions with Loss-Based "
     "Congestion Control, IMC 2019, equations 1-11",
     status=PUBLISHED,
+    help="BBR flows (--flows) against loss-based ones: Ware et al. 2019.",
+    calculations=(
+        Calculation(
+            {"rate": "10mbit", "rtt": "40ms", "buffer": "1..64bdp", "flows": "1"},
+            (
+                Column("bbr_share_pct", "BBR's share\n%", "{:.1f}"),
+                Column("loss_based_share", "p", "{:.3f}"),
+                Column("rtt_est_ms", "RTT_est\nms", "{:.1f}"),
+                Column("inflight_cap_pkts", "inflight cap\npkts", "{:.0f}"),
+                Column("probe_time_pct", "PROBE_RTT\n% of time", "{:.1f}"),
+            ),
+            row,
+            (
+                Factor(
+                    "burst_pkts",
+                    0,
+                    "Packets that each BBR window has beyond twice its BDP: 3 and more in Linux, "
+                    "none in the paper.",
+                    0,
+                    1e6,
+                ),
+            ),
+        ),
+    ),
     of_scenario=predict,
     covers=LONG_FLOWS,
     headline=Headline("share", 0, "BBR's share", "%", 100, is_relative=False),
