@@ -69,7 +69,7 @@ def measure(document: dict[str, Any], todo: list[tuple[int, Scenario]]) -> None:
 
     print(f"{len(todo)} runs", flush=True)
     scenarios = ((key, scenario) for key, (_, scenario) in enumerate(todo))
-    run_all(scenarios, engine="kernel", workers=WORKERS, on_finished=finished)
+    run_all(scenarios, engine="kernel", jobs=WORKERS, on_finished=finished)
 
 
 if __name__ == "__main__":

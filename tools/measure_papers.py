@@ -213,7 +213,7 @@ def measure(batches: Iterable[Batch]) -> list[Wanted]:
                 (key, apply(wanted.setup, PAPERS[wanted.paper].scenario(wanted.point, wanted.seed)))
                 for key, wanted in enumerate(todo)
             ]
-            run_all(scenarios, engine="kernel", workers=batch.at_once, on_finished=keeper(todo))
+            run_all(scenarios, engine="kernel", jobs=batch.at_once, on_finished=keeper(todo))
         left += missing(batch)
     return left
 

@@ -18,8 +18,8 @@ def scenarios(count: int, seconds: str = "1s") -> list[tuple[int, Scenario]]:
 
 
 def test_keeps_the_order_whatever_the_workers():
-    one = run_all(scenarios(5), workers=1)
-    many = run_all(scenarios(5), workers=4)
+    one = run_all(scenarios(5), jobs=1)
+    many = run_all(scenarios(5), jobs=4)
     assert list(one) == list(many) == [1, 2, 3, 4, 5]
     for seed, run in one.items():
         assert run.to_json() == many[seed].to_json()
@@ -48,7 +48,7 @@ def test_first_error_stops_the_rest(tmp_path):
     cases = [("broken", Scenario([str(broken)])), *scenarios(50, "3600s")]
     started = time.monotonic()
     with pytest.raises(dumbbell.EngineError, match="does not compile"):
-        run_all(cases, workers=1)
+        run_all(cases, jobs=1)
     assert time.monotonic() - started < 10
 
 
@@ -63,7 +63,7 @@ def test_interrupt_stops_within_a_second_and_keeps_finished_runs():
             raise KeyboardInterrupt
 
     with pytest.raises(SweepInterrupted) as caught:
-        run_all(cases, workers=2, on_progress=interrupt)
+        run_all(cases, jobs=2, on_progress=interrupt)
     assert time.monotonic() - began[0] < 1
     assert list(caught.value.finished) == [1]
     assert caught.value.total == 9

@@ -112,7 +112,7 @@ def test_resume_tries_the_failed_runs_again(tmp_path: Path) -> None:
 def test_a_list_of_runs_stops_at_the_first_that_fails() -> None:
     listed = [(deed, SCENARIO.replace(groups=[f"{HOSTILE}:deed={deed}"])) for deed in (1, 0)]
     with pytest.raises(dumbbell.CongestionControlError, match="divided by zero"):
-        dumbbell.run_all(listed, workers=1)
+        dumbbell.run_all(listed, jobs=1)
 
 
 def test_a_file_that_cannot_be_used_ends_the_sweep_only_if_all_cells_have_it(

@@ -242,9 +242,7 @@ class Check:
 
         scenarios = [(path, self.scenario(path)) for path in self.simulated]
         try:
-            run_all(
-                scenarios, workers=jobs, cache=False, on_finished=compare, on_progress=on_progress
-            )
+            run_all(scenarios, jobs=jobs, cache=False, on_finished=compare, on_progress=on_progress)
         except CongestionControlError as error:
             return [Difference("", "run", f"a run failed here: {error}")]
         return [each for path in self.simulated for each in found[path]]

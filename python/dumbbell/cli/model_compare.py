@@ -112,7 +112,7 @@ def compare_command(
     with progress_bar(f"running what {name} describes") as bar:
         compared = compare_model(
             MODELS[name], scenarios, reps=reps, last_s=last_time.seconds, engine=engine,
-            workers=jobs, cache=kept or False, on_progress=bar.at_run,
+            jobs=jobs, cache=kept or False, on_progress=bar.at_run,
         )  # fmt: skip
     note_cache(kept)
     if out_dir is not None:

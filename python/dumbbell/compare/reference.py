@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Unpack
 
 from dumbbell.compare.fair_part import part_of
 from dumbbell.compare.worst import REALISTIC, Rows, Worst
 from dumbbell.errors import DumbbellError
 from dumbbell.run import Run
-from dumbbell.run.engine import SIMULATOR
-from dumbbell.runs import Progress, measure_each
-from dumbbell.runs.cache import Cache
+from dumbbell.runs import Execution, measure_each
 from dumbbell.scenario import Scenario
 from dumbbell.verdict import INVALID
 
@@ -59,11 +58,7 @@ class Outcome:
 def compared(
     scenarios: Iterable[tuple[Scenario, Scenario]],
     worst: Worst,
-    *,
-    engine: str = SIMULATOR,
-    jobs: int | None = None,
-    cache: Cache | bool | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    **how: Unpack[Execution],
 ) -> list[Outcome]:
     """Run pairs of scenarios: with what is under test, and with the reference.
 
@@ -85,10 +80,8 @@ def compared(
     def failed(_: tuple[int, int], error: DumbbellError) -> Side:
         return Side(None, 0.0, str(error))
 
-    sides = measure_each(
-        listed, take, engine=engine, workers=jobs, cache=cache, on_progress=on_progress,
-        on_failed=failed,
-    )  # fmt: skip
+    how = {"cache": None, **how}
+    sides = measure_each(listed, take, on_failed=failed, **how)
     return [Outcome(sides[n, 0], sides[n, 1]) for n in range(len(listed) // 2)]
 
 

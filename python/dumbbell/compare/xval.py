@@ -171,14 +171,14 @@ def xval(
         runs[engine] = run_all(
             repetitions(cases, count),
             engine=engine,
-            workers=workers[engine],
+            jobs=workers[engine],
             cache=cache if engine == SIMULATOR and cache is not None else False,
             on_progress=report,
             on_finished=keep,
         )
         while engine == KERNEL and (further := in_place_of_invalid(cases, runs[KERNEL], reps)):
             runs[KERNEL] |= run_all(
-                further, engine=KERNEL, workers=jobs, cache=False, on_finished=keep
+                further, engine=KERNEL, jobs=jobs, cache=False, on_finished=keep
             )
     return cross_validate(
         (name, scenario, of_case(runs[SIMULATOR], name), of_case(runs[KERNEL], name))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, Unpack
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.errors import GateError
@@ -16,7 +15,7 @@ from dumbbell.metrics import column_in
 from dumbbell.metrics.phase import IN
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, engine_build
-from dumbbell.runs import Cache, Progress, measure_all
+from dumbbell.runs import Execution, measure_all
 from dumbbell.runs.measures import Measures
 from dumbbell.scenario import Scenario
 from dumbbell.verdict import INVALID
@@ -128,11 +127,8 @@ def run_suite(
     suite: Suite,
     cc: str | Subject,
     *,
-    engine: str = SIMULATOR,
     seed: int | None = None,
-    jobs: int | None = None,
-    cache: Cache | str | Path | bool | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    **how: Unpack[Execution],
 ) -> SuiteResult:
     """Run every case of a suite that can be run, and its reference.
 
@@ -143,17 +139,10 @@ def run_suite(
     cc
         What is under test. Text is a congestion control algorithm: a name, with parameters, or a
         source file.
-    engine
-        ``simulator`` or ``kernel``.
     seed
         Of each cell's first repetition; the suite's by default.
-    jobs
-        Runs at a time.
-    cache
-        Where runs are found and kept, as `dumbbell.run_all` has it; None is the user's with the
-        simulator, and none with the kernel.
-    on_progress
-        Called several times a second.
+    how
+        How runs are executed; without `cache` simulated ones are kept in the user's.
 
     Returns
     -------
@@ -171,6 +160,7 @@ def run_suite(
         raise GateError(f"suite `{suite.name}` has no case that this version can run")
     suite.check_subject(subject)
     by_name = {case.name: case for case in suite.runnable}
+    how = {"cache": None, **how}
     runs = measure_all(
         longest_first([
             (RunKey(case.name, label, seed, is_reference), scenario.replace(seed=seed))
@@ -184,7 +174,7 @@ def run_suite(
         ]),
         warmup=lambda key: by_name[key.case].warmup_text,
         phases=lambda key: by_name[key.case].phases,
-        engine=engine, workers=jobs, cache=cache, on_progress=on_progress,
+        **how,
     )  # fmt: skip
     by_cell: dict[tuple[str, str], dict[RunKey, tuple[Run, Measures]]] = {}
     for key, run in runs.items():
@@ -196,7 +186,13 @@ def run_suite(
     ]
     builds = builds_of(by_name, {key: run for key, (run, _) in runs.items()})
     return SuiteResult(
-        suite, subject, engine, ENGINE_VERSION, engine_build(), builds, tuple(results)
+        suite,
+        subject,
+        how.get("engine", SIMULATOR),
+        ENGINE_VERSION,
+        engine_build(),
+        builds,
+        tuple(results),
     )
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 
 from dumbbell.errors import ResultError
 from dumbbell.models.model import Headline, Model
-from dumbbell.run.engine import SIMULATOR
-from dumbbell.runs import Cache, Progress, measure_all, repetitions
+from dumbbell.runs import Execution, measure_all, repetitions
 from dumbbell.scenario import Scenario
 from dumbbell.verdict import Verdict
 
@@ -108,10 +106,7 @@ def compare_model(
     *,
     reps: int = 1,
     last_s: float | None = None,
-    engine: str = SIMULATOR,
-    workers: int | None = None,
-    cache: Cache | str | Path | bool | None = False,
-    on_progress: Callable[[Progress], None] | None = None,
+    **how: Unpack[Execution],
 ) -> dict[K, ModelComparison]:
     """Run scenarios and compare a model with them.
 
@@ -126,8 +121,8 @@ def compare_model(
     last_s
         Measure only this many seconds at the end, because models describe what flows converge to.
         None measures whole runs.
-    engine, workers, cache, on_progress
-        As in `run_all`.
+    how
+        As `run_all` has it.
 
     Raises
     ------
@@ -144,7 +139,7 @@ def compare_model(
     measured = measure_all(
         repetitions(scenarios.items(), reps),
         warmup=lambda key: warmup_before(scenarios[key[0]], last_s),
-        engine=engine, workers=workers, cache=cache, on_progress=on_progress,
+        **how,
     )  # fmt: skip
     return {
         key: ModelComparison(

@@ -6,10 +6,11 @@ to one `RunHandler`, which finds each in the cache or executes it on one executo
 """
 
 from dumbbell.runs.cache import Cache
+from dumbbell.runs.execution import Execution
 from dumbbell.runs.progress import Progress, SweepInterrupted
 from dumbbell.runs.run_list import measure_all, measure_each, repetitions, run_all
 
 __all__ = [
-    "Cache", "Progress", "SweepInterrupted", "measure_all", "measure_each", "repetitions",
-    "run_all",
+    "Cache", "Execution", "Progress", "SweepInterrupted", "measure_all", "measure_each",
+    "repetitions", "run_all",
 ]  # fmt: skip

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Executor
-from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, Unpack
 
 from dumbbell.errors import DumbbellError, EngineError, ScenarioError
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import SIMULATOR, check_engine, default_workers
 from dumbbell.runs.cache import Cache, as_cache
+from dumbbell.runs.execution import Execution
 from dumbbell.runs.executor import LocalRunner, RemoteRunner, Runner, drive
 from dumbbell.runs.handler import PendingRun, RunHandler
 from dumbbell.runs.measures import Measures, in_words_of, measured_as
-from dumbbell.runs.progress import Progress, SweepInterrupted
+from dumbbell.runs.progress import SweepInterrupted
 from dumbbell.runs.record import Record
 from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Scenario
@@ -29,13 +29,10 @@ R = TypeVar("R")
 def run_all(
     scenarios: Iterable[tuple[K, Scenario]],
     *,
-    engine: str = SIMULATOR,
-    workers: int | None = None,
     executor: Executor | None = None,
-    cache: Cache | str | Path | bool | None = False,
-    on_progress: Callable[[Progress], None] | None = None,
     on_finished: Callable[[K, Run], Run] | None = None,
     capture: Callable[[K], Capture | None] | None = None,
+    **how: Unpack[Execution],
 ) -> dict[K, Run]:
     """Run many scenarios.
 
@@ -43,23 +40,15 @@ def run_all(
     ----------
     scenarios
         A key and a scenario for each run.
-    engine
-        What runs them: ``simulator`` or ``kernel``.
-    workers
-        How many at a time; it does not change any result of the simulator. Its default is the
-        machine's cores. On the kernel it is 1: simultaneous runs share the cores.
     executor
         Where they run instead of threads of this process: processes, or machines.
-    cache
-        Where runs, with their time series, are found again and kept: a `Cache`, a directory, or
-        True for the user's; None for the user's with the simulator alone.
-    on_progress
-        Called several times a second, in the caller's thread.
     on_finished
         Called with each run as it finishes, in its thread, to save it, for example; what it
         returns replaces the run. With an `executor`, in the caller's thread.
     capture
         What to capture of the run with a key, and where to. Such a run is never from the cache.
+    how
+        An `Execution`; runs are not kept unless `cache` says where.
 
     Returns
     -------
@@ -81,10 +70,10 @@ def run_all(
         return run if on_finished is None else on_finished(case.key, run)
 
     handler: RunHandler[K, Run] = RunHandler(
-        engine, as_cache(cache, engine), deliver, series=True, measures=False,
+        *engine_and_cache(how), deliver, series=True, measures=False,
         capture=capture or (lambda _: None),
     )  # fmt: skip
-    return run_list(scenarios, handler, workers, executor, on_progress)
+    return run_list(scenarios, handler, how, executor)
 
 
 def measure_all(
@@ -92,10 +81,7 @@ def measure_all(
     *,
     warmup: Callable[[K], str | None] = lambda _: None,
     phases: Callable[[K], tuple[str, ...]] = lambda _: (),
-    engine: str = SIMULATOR,
-    workers: int | None = None,
-    cache: Cache | str | Path | bool | None = False,
-    on_progress: Callable[[Progress], None] | None = None,
+    **how: Unpack[Execution],
 ) -> dict[K, tuple[Run, Measures]]:
     """Run many scenarios for their metrics alone.
 
@@ -107,8 +93,8 @@ def measure_all(
         What metrics leave out of the start of the run with a key: ``20s`` or ``auto``.
     phases
         Parts of the run with a key that are measured by themselves: ``20s..40s``.
-    engine, workers, cache, on_progress
-        As `run_all` has them.
+    how
+        As `run_all` has it.
 
     Returns
     -------
@@ -128,10 +114,7 @@ def measure_all(
         # All tables together would not fit in memory.
         return Run(run.scenario, run.summary, {}), measures
 
-    return measure_each(
-        scenarios, take, warmup=warmup, phases=phases,
-        engine=engine, workers=workers, cache=cache, on_progress=on_progress,
-    )  # fmt: skip
+    return measure_each(scenarios, take, warmup=warmup, phases=phases, **how)
 
 
 def measure_each(
@@ -140,11 +123,8 @@ def measure_each(
     *,
     warmup: Callable[[K], str | None] = lambda _: None,
     phases: Callable[[K], tuple[str, ...]] = lambda _: (),
-    engine: str = SIMULATOR,
-    workers: int | None = None,
-    cache: Cache | str | Path | bool | None = False,
-    on_progress: Callable[[Progress], None] | None = None,
     on_failed: Callable[[K, DumbbellError], R] | None = None,
+    **how: Unpack[Execution],
 ) -> dict[K, R]:
     """Run many scenarios and keep of each what is taken of it and its metrics.
 
@@ -155,7 +135,7 @@ def measure_each(
     take
         Called with the rows of metrics of each run as it finishes, in its thread, and what reads
         the run itself, which takes longer.
-    warmup, phases, engine, workers, cache, on_progress
+    warmup, phases, how
         As `measure_all` has them.
     on_failed
         Called with each run that fails; returns what stands for it. Without, the first one stops
@@ -180,9 +160,9 @@ def measure_each(
         return take(case.key, measures, lambda: record.run(case.scenario))
 
     handler: RunHandler[K, R] = RunHandler(
-        engine, as_cache(cache, engine), deliver, series=False, warmup=warmup, phases=phases
+        *engine_and_cache(how), deliver, series=False, warmup=warmup, phases=phases
     )
-    return run_list(scenarios, handler, workers, None, on_progress, on_failed)
+    return run_list(scenarios, handler, how, on_failed=on_failed)
 
 
 def repetitions(
@@ -207,24 +187,30 @@ def repetitions(
     ]
 
 
+def engine_and_cache(how: Execution) -> tuple[str, Cache | None]:
+    """Return the engine, and where its runs are kept."""
+    engine = how.get("engine", SIMULATOR)
+    return engine, as_cache(how.get("cache", False), engine)
+
+
 def run_list(
     scenarios: Iterable[tuple[K, Scenario]],
     handler: RunHandler[K, R],
-    workers: int | None,
-    executor: Executor | None,
-    on_progress: Callable[[Progress], None] | None,
+    how: Execution,
+    executor: Executor | None = None,
     on_failed: Callable[[K, DumbbellError], R] | None = None,
 ) -> dict[K, R]:
     """Run a list of scenarios and return the results by their keys."""
     queue: RunList[K, R] = RunList(list(scenarios), on_failed)
     check_engine(handler.engine, *(scenario for _, scenario in queue.scenarios))
+    jobs = how.get("jobs")
     runner: Runner[K, R]
     if executor is None:
-        runner = LocalRunner(handler, workers or default_workers(handler.engine))
+        runner = LocalRunner(handler, jobs or default_workers(handler.engine))
     else:
-        runner = RemoteRunner(handler, executor, workers)
+        runner = RemoteRunner(handler, executor, jobs)
     try:
-        drive(queue, runner, on_progress)
+        drive(queue, runner, how.get("on_progress"))
     except KeyboardInterrupt:
         raise SweepInterrupted(queue.in_order(), queue.total) from None
     return queue.in_order()

@@ -287,7 +287,7 @@ def reproduce(
         runs = run_all(
             paper.scenarios(seeds, quick=quick, engine=each),
             engine=each,
-            workers=jobs if each == engine else None,
+            jobs=jobs if each == engine else None,
             cache=cache if each == SIMULATOR and cache is not None else False,
             on_progress=follow,
             on_finished=keep,

@@ -144,7 +144,7 @@ class Trials(Generic[P, M]):
 
             run_all(
                 scenarios,
-                workers=self.jobs,
+                jobs=self.jobs,
                 cache=False,
                 on_progress=self.on_progress,
                 on_finished=measure,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.congestion_control import CongestionControlChoice
@@ -15,7 +14,7 @@ from dumbbell.gate.case import is_under_test
 from dumbbell.gate.suite_result import longest_first, observe
 from dumbbell.run import Run
 from dumbbell.run.engine import KERNEL, SIMULATOR, engine_build
-from dumbbell.runs import Cache, Progress, measure_each
+from dumbbell.runs import Execution, measure_each
 from dumbbell.runs.measures import Measures
 from dumbbell.verdict import INVALID
 from dumbbell_studies.score.board import Board
@@ -126,10 +125,7 @@ def score_board(
     ccs: Sequence[str | CongestionControlChoice],
     *,
     seeds: Sequence[int] = (1, 2, 3),
-    engine: str = SIMULATOR,
-    jobs: int | None = None,
-    cache: Cache | str | Path | bool | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    **how: Unpack[Execution],
 ) -> League:
     """Run a board with congestion control algorithms and score them.
 
@@ -141,14 +137,9 @@ def score_board(
         What is under test: names, with parameters, or source files.
     seeds
         With which every cell runs.
-    engine
-        ``simulator`` or ``kernel``, which runs only the cases that a board has for it.
-    jobs
-        Runs at a time.
-    cache
-        Where runs are found and kept, as `dumbbell.run_all` has it.
-    on_progress
-        Called several times a second.
+    how
+        How runs are executed; without `cache` simulated ones are kept in the user's. The kernel
+        engine runs only the cases that a board has for it.
 
     Raises
     ------
@@ -156,6 +147,8 @@ def score_board(
         A congestion control algorithm is unknown, does not compile, or does not fit a scenario. A
         run that fails is none: its score is 0.
     """
+    how = {"cache": None, **how}
+    engine = how.get("engine", SIMULATOR)
     board = board.on_the_kernel() if engine == KERNEL else board
     choices = {str(cc): cc for cc in map(CongestionControlChoice.parse, ccs)}
     # What does not compile is an error here, and not the reason of a hundred zeros.
@@ -181,7 +174,8 @@ def score_board(
         take,
         warmup=lambda place: cases[place.category, place.case].warmup_text,
         phases=lambda place: cases[place.category, place.case].phases,
-        engine=engine, workers=jobs, cache=cache, on_progress=on_progress, on_failed=failed,
+        on_failed=failed,
+        **how,
     )  # fmt: skip
     controls = tuple(
         ControlScore(

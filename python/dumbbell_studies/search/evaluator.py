@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dumbbell.compare.reference import Outcome, compared
 from dumbbell.compare.worst import Worst
 from dumbbell.errors import ScenarioError
-from dumbbell.runs import Progress
-from dumbbell.runs.cache import Cache
+from dumbbell.runs import Execution
 from dumbbell.scenario import Scenario
 from dumbbell.scenario_space import Candidate, Plain
 
@@ -27,18 +26,14 @@ class Evaluator:
     seeds
         The same for all candidates. The first one alone decides whether the others run: a score is
         the least of all seeds', so none can be better than the first.
-    jobs, cache
-        Of the runs.
-    on_progress
-        Called while candidates run.
+    how
+        How runs are executed.
     """
 
     plain: Plain
     worst: Worst
     seeds: Sequence[int]
-    jobs: int | None = None
-    cache: Cache | bool | None = None
-    on_progress: Callable[[Progress], None] | None = None
+    how: Execution = field(default_factory=Execution)
     scores: dict[Candidate, float | None] = field(default_factory=dict)
     #: Candidates whose score is that of the first seed alone.
     begun: set[Candidate] = field(default_factory=set)
@@ -105,9 +100,7 @@ class Evaluator:
                 owners.append(each)
         found: dict[Candidate, list[Outcome]] = {each: [] for each in candidates}
         self.runs += 2 * len(pairs)
-        measured = compared(
-            pairs, self.worst, jobs=self.jobs, cache=self.cache, on_progress=self.on_progress
-        )
+        measured = compared(pairs, self.worst, **self.how)
         for each, outcome in zip(owners, measured, strict=True):
             found[each].append(outcome)
             if outcome.tested.fault:

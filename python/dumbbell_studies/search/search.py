@@ -170,8 +170,9 @@ def search(
         raise ScenarioError("a search without an end; set `budget` or `evaluations`", key="budget")
     clock = Clock(budget_s, evaluations, on_progress or (lambda _: None))
     evaluator = Evaluator(
-        plain, badness, range(seed, seed + SEEDS), jobs=jobs, cache=cache, on_progress=clock.tick
-    )
+        plain, badness, range(seed, seed + SEEDS),
+        {"jobs": jobs, "cache": cache, "on_progress": clock.tick},
+    )  # fmt: skip
     clock.evaluator = evaluator
     evolution = Evolution(spaces, evaluator, random.Random(seed), clock.note)  # noqa: S311
     is_interrupted = False
@@ -288,7 +289,7 @@ def made_small(
 
 def as_it_is(evaluator: Evaluator, found: Candidate, score: float, seed: int) -> Finding:
     """Return what was found when the user stopped the search: neither shrunk nor checked."""
-    evaluator.on_progress = None
+    evaluator.how["on_progress"] = None
     outcomes = evaluator.outcomes([found], evaluator.seeds)[found]
     tested, reference = mean_values(outcomes, evaluator.worst)
     scores = tuple(each.score(evaluator.worst) for each in outcomes)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.runs.cache import Cache
+from dumbbell.runs import Execution
 from dumbbell_studies.tuning.parameter_range import ParameterRange
-from dumbbell_studies.tuning.target import OnProgress, Target, Values
+from dumbbell_studies.tuning.target import Target, Values
 from dumbbell_studies.tuning.tune import named
 
 __all__ = ["Ablation", "Variant", "ablate"]
@@ -71,17 +71,14 @@ def ablate(
     cc: str,
     ranges: Sequence[ParameterRange],
     target: Target,
-    *,
-    jobs: int | None = None,
-    cache: Cache | bool | None = None,
-    on_progress: OnProgress = None,
+    **how: Unpack[Execution],
 ) -> Ablation:
     """Measure a CCA with each parameter off, where it can be, and at its ends."""
     own = CongestionControlChoice.parse(cc)
     changes = [(each.name, value) for each in ranges for value in each.ends
                if own.params.get(each.name, each.parameter.default) != value]  # fmt: skip
     ccs = [str(own), *(named(own, {name: value}) for name, value in changes)]
-    measured = target.measure(ccs, jobs=jobs, cache=cache, on_progress=on_progress)
+    measured = target.measure(ccs, **how)
     first = Variant("", None, measured[0])
     others = (
         Variant(name, value, values)

@@ -6,14 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias, Unpack
 
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.run import Run
-from dumbbell.runs import Progress, measure_each
-from dumbbell.runs.cache import Cache
+from dumbbell.runs import Execution, Progress, measure_each
 from dumbbell.runs.measures import Measures
 from dumbbell.scenario import Group, Scenario
 from dumbbell.verdict import INVALID
@@ -62,14 +61,6 @@ class Goal:
         return f"{self.name}\n{self.unit}" if self.unit else self.name
 
 
-class Running(NamedTuple):
-    """How runs are made: how many at a time, found and kept where, and who is called."""
-
-    jobs: int | None
-    cache: Cache | bool | None
-    on_progress: OnProgress
-
-
 class Target(ABC):
     """What CCAs are measured on, all on the same runs (common random numbers).
 
@@ -81,32 +72,17 @@ class Target(ABC):
 
     goals: tuple[Goal, ...]
 
-    def measure(
-        self,
-        ccs: Sequence[str],
-        *,
-        jobs: int | None = None,
-        cache: Cache | bool | None = None,
-        on_progress: OnProgress = None,
-    ) -> list[Values]:
+    @abstractmethod
+    def measure(self, ccs: Sequence[str], **how: Unpack[Execution]) -> list[Values]:
         """Return the values of each congestion control algorithm.
 
         Parameters
         ----------
         ccs
             Names or files, with parameters.
-        jobs
-            Runs at a time.
-        cache
-            Where runs are found and kept.
-        on_progress
-            Called several times a second.
+        how
+            How runs are executed; without `cache` simulated ones are kept in the user's.
         """
-        return self._values(ccs, Running(jobs, cache, on_progress))
-
-    @abstractmethod
-    def _values(self, ccs: Sequence[str], running: Running) -> list[Values]:
-        """Return the values of each congestion control algorithm."""
 
     @abstractmethod
     def held_out(self) -> Target:
@@ -136,9 +112,9 @@ class BoardTarget(Target):
     goals: tuple[Goal, ...]
     seeds: tuple[int, ...]
 
-    def _values(self, ccs: Sequence[str], running: Running) -> list[Values]:
+    def measure(self, ccs: Sequence[str], **how: Unpack[Execution]) -> list[Values]:
         """Return the scores of each congestion control algorithm."""
-        league = score_board(self.board, ccs, seeds=self.seeds, **running._asdict())
+        league = score_board(self.board, ccs, seeds=self.seeds, **how)
         found: dict[str, Values] = {}
         for control in league.controls:
             of = {OVERALL: control.overall, **control.categories}
@@ -187,8 +163,8 @@ class MetricTarget(Target):
             for each in self.metrics
         )
 
-    def _values(self, ccs: Sequence[str], running: Running) -> list[Values]:
-        """Return the means of each congestion control algorithm's metrics."""
+    def measure(self, ccs: Sequence[str], **how: Unpack[Execution]) -> list[Values]:
+        """Return the means of each algorithm's metrics."""
         scenarios = [
             ((number, seed), self.scenario_of(cc, seed))
             for number, cc in enumerate(ccs)
@@ -200,10 +176,9 @@ class MetricTarget(Target):
                 return (None,) * len(self.metrics)
             return tuple(rows[0][metric.name] for metric in self.metrics)
 
-        runs = measure_each(
-            scenarios, take, workers=running.jobs, cache=running.cache,
-            on_progress=running.on_progress, on_failed=lambda *_: (None,) * len(self.metrics),
-        )  # fmt: skip
+        how = {"cache": None, **how}
+        failed = (None,) * len(self.metrics)
+        runs = measure_each(scenarios, take, on_failed=lambda *_: failed, **how)
         return [means([runs[number, seed] for seed in self.seeds]) for number in range(len(ccs))]
 
     def scenario_of(self, cc: str, seed: int) -> Scenario:

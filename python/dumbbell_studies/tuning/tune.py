@@ -5,12 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.optional import optional
-from dumbbell.runs import Progress
-from dumbbell.runs.cache import Cache
+from dumbbell.runs import Execution, Progress
 from dumbbell_studies.tuning.parameter_range import ParameterRange
 from dumbbell_studies.tuning.target import Goal, Target, Values
 
@@ -102,9 +101,8 @@ def tune(
     *,
     trials: int = 50,
     seed: int = 1,
-    jobs: int | None = None,
-    cache: Cache | bool | None = None,
     on_trials: Callable[[int, Progress], None] = lambda *_: None,
+    **how: Unpack[Execution],
 ) -> Tuning:
     """Tune parameters.
 
@@ -122,10 +120,10 @@ def tune(
         How many settings are tried.
     seed
         Of the sampler (TPE): the same finds the same.
-    jobs, cache
-        Of the runs.
     on_trials
         Called while they run with the number of finished trials.
+    how
+        How runs are executed.
 
     Raises
     ------
@@ -139,9 +137,8 @@ def tune(
     done = 0
 
     def measure(on: Target, ccs: Sequence[str]) -> list[Values]:
-        return on.measure(
-            ccs, jobs=jobs, cache=cache, on_progress=lambda each: on_trials(done, each)
-        )
+        how["on_progress"] = lambda each: on_trials(done, each)
+        return on.measure(ccs, **how)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
