@@ -95,3 +95,19 @@ def test_the_japanese_readme_has_the_same_names_and_figures():
     assert set(figures.findall(english)) - set(figures.findall(other)) == set()
     assert english.count("\n## ") == other.count("\n## ")
     assert english.count("\n|") == other.count("\n|")
+
+
+def test_the_guide_is_short():
+    words = [len(page.read_text(encoding="utf-8").split()) for page in ROOT.glob("docs/*.md")]
+    assert sum(words) < 45_000
+
+
+def test_a_laboratory_note_is_dated_and_in_the_index():
+    index = (ROOT / "docs/notes/index.md").read_text(encoding="utf-8")
+    notes = [page for page in ROOT.glob("docs/notes/*.md") if page.name != "index.md"]
+    assert len(notes) > 20
+    for note in notes:
+        text = note.read_text(encoding="utf-8")
+        (date,) = re.findall(r"^Laboratory note, last measured (\d{4}-\d\d-\d\d)\.$", text, re.M)
+        row = next(line for line in index.splitlines() if f"]({note.name})" in line)
+        assert row.endswith(f"| {date} |")
