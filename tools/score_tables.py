@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.gate.case import ANY
+from dumbbell.gate.case import ANY_SUBJECT
 from dumbbell_studies.score import Category, find_board
 
 __all__ = ["board_table", "drawn_table", "league_table", "load", "with_table"]
@@ -72,7 +72,7 @@ def board_table(name: str) -> str:
 
 def category_row(category: Category) -> str:
     """Return a category's row."""
-    cells = sum(len(case.cells(ANY)) for case in category.cases)
+    cells = sum(len(case.cells(ANY_SUBJECT)) for case in category.cases)
     bounds = dict.fromkeys(
         f"`{bound.measure}` {bound.words}" for case in category.cases for bound in case.bounds
     )

@@ -8,26 +8,19 @@
 ['time_us', 'flow', 'cwnd_pkts']
 """
 
-import ast
 import sys
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from dumbbell import engine_compat  # noqa: F401 -- before everything that needs the engine
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.lazy_names import names_in_stub
 
 __version__ = ENGINE_VERSION
 
-STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
 #: The public names, each with its module, as the stub lists them.
-MODULES = {
-    name.name: f"dumbbell.{node.module}"
-    for node in STUB.body
-    if isinstance(node, ast.ImportFrom)
-    for name in node.names
-}
+MODULES = names_in_stub(__name__, __file__)
 __all__ = sorted(MODULES)
 
 

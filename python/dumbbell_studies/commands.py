@@ -1,6 +1,6 @@
 """What `dumbbell --help` says of the studies' commands: their entry point `dumbbell.commands`."""
 
-from dumbbell.cli import InstalledCommand
+from dumbbell.terminal import InstalledCommand
 
 __all__ = ["COMMANDS"]
 

@@ -12,8 +12,8 @@ import pytest
 
 import dumbbell
 from dumbbell import Capture, EngineError, Run, Scenario, ScenarioError
-from dumbbell.cli.capture import tidying
 from dumbbell.run.capture import pending_capture
+from dumbbell.terminal.capture import tidying
 
 SCENARIO = Scenario(["reno", "cubic"], rate="10mbit", buffer="0.5bdp", time="2s")
 POINTS = ["sender-0", "receiver-0", "sender-1", "receiver-1", "bottleneck-in", "bottleneck-out"]

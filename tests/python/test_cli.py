@@ -14,7 +14,7 @@ import pytest
 import dumbbell
 from dumbbell import Reason, Run, Verdict
 from dumbbell.cli import command_line
-from dumbbell.cli.options import SETTABLE
+from dumbbell.terminal.options import SETTABLE
 
 FAST = ("--time", "1s")
 ROOT: Any = command_line()
@@ -257,7 +257,7 @@ def test_every_exported_name_can_be_loaded():
 
 def test_frames_are_made_where_pandas_was_left_out():
     code = (
-        "import sys, pyarrow; from dumbbell.cli.lazy_command import leave_pandas_out\n"
+        "import sys, pyarrow; from dumbbell.terminal.lazy_command import leave_pandas_out\n"
         "leave_pandas_out(); table = pyarrow.table({'a': [1, None]})\n"
         "print('pandas' in sys.modules, table.to_pandas()['a'].sum())"
     )

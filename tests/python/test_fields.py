@@ -12,11 +12,11 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Link, Scenario
-from dumbbell.cli.base_scenario import base_scenario
-from dumbbell.cli.options import SETTABLE
 from dumbbell.errors import ScenarioError
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, fields_of, suggest
 from dumbbell.sweeps.design import make_design
+from dumbbell.terminal.options import SETTABLE
+from dumbbell.terminal.scenario_options import base_scenario
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 OWNERS = (Scenario, Link, Group)

@@ -2,8 +2,8 @@ import pyarrow as pa
 import pytest
 
 from dumbbell import Run, Scenario
-from dumbbell.run.series import flow_series
 from dumbbell_studies.papers.inflight_counts import COLUMNS, compare_counts
+from dumbbell_studies.papers.series import flow_series
 
 
 def test_compares_the_counts_by_seconds_with_and_without_losses():

@@ -10,7 +10,6 @@ import pytest
 
 from dumbbell import Group, Link, Run, Scenario, ScenarioError, run
 from dumbbell.capture_analysis import analyze, match_captures
-from dumbbell.cli.console import out
 from dumbbell.cli.link_table import bottleneck_line
 from dumbbell.cli.run import print_run
 from dumbbell.cli.sweep_table import print_sweep
@@ -24,6 +23,7 @@ from dumbbell.report.source import sweep_of_run
 from dumbbell.report.sweep_page import render_sweep
 from dumbbell.sweeps import Sweep
 from dumbbell.sweeps.rows import make_rows
+from dumbbell.terminal.console import out
 from dumbbell.verdict import evaluate
 
 OF_LINKS = (

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import dumbbell
-from dumbbell.cli.console import error, print_line, print_table
+from dumbbell.terminal.console import error, print_line, print_table
 
 WIDTHS = [80, 120]
 LONG = "copa:mode_window_rtts=5,mode_switching=0"

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from dumbbell import Group, Link, Scenario, ScenarioError, run
-from dumbbell.cli.base_scenario import base_of_axes, base_scenario, single_values
-from dumbbell.cli.up_link import UP_FIELDS
 from dumbbell.scenario.fields import fields_of
+from dumbbell.terminal.scenario_options import base_of_axes, base_scenario, single_values
+from dumbbell.terminal.up_link import UP_FIELDS
 
 
 def scenario_of(*what: str, uploads: tuple[str, ...] = (), **fields: str) -> Scenario:

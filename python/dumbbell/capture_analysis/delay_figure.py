@@ -6,7 +6,7 @@ import numpy as np
 
 from dumbbell.capture_analysis.matching import Match
 from dumbbell.plots import Curve, Figure
-from dumbbell.run.series import to_floats
+from dumbbell.plots.floats import to_floats
 
 __all__ = ["draw_delay"]
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from dumbbell.capture_analysis.analysis import Analysis
 from dumbbell.plots import Curve, Figure
-from dumbbell.run.series import to_floats
+from dumbbell.plots.floats import to_floats
 
 __all__ = ["draw_time_sequence"]
 

@@ -15,15 +15,15 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.cli.completion import COMPLETE, prepare
-from dumbbell.cli.console import error
-from dumbbell.cli.installed_commands import InstalledCommand, RootGroup
-from dumbbell.cli.lazy_command import LazyCommand, examples, with_plain_help
 from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.cli.streams import drop_unwritten, prepare_streams
 from dumbbell.errors import DumbbellError, PrivilegeError, os_reason
+from dumbbell.terminal.completion import COMPLETE, prepare
+from dumbbell.terminal.console import error
+from dumbbell.terminal.installed_commands import RootGroup
+from dumbbell.terminal.lazy_command import LazyCommand, examples, with_plain_help
 
-__all__ = ["InstalledCommand", "invoke", "main"]
+__all__ = ["invoke", "main"]
 
 #: Exit codes: 0 ok, 1 a check failed, 2 bad usage or input, 130 Ctrl-C (128 + SIGINT).
 BAD_INPUT = 2
@@ -133,7 +133,7 @@ def invoke(arguments: Sequence[str]) -> int:
     except TyperException as problem:
         message = in_our_words(problem.format_message().strip().rstrip("."))
         if hasattr(problem, "possibilities"):
-            from dumbbell.cli.options import unknown_option  # slow to load
+            from dumbbell.terminal.options import unknown_option  # slow to load
 
             message = unknown_option(problem)
         if message:

@@ -20,13 +20,13 @@ from dumbbell.capture_analysis.connection_table import (
     scaled,
 )
 from dumbbell.capture_analysis.packet_log import check_format
-from dumbbell.cli import options
 from dumbbell.cli.capture_warnings import match_trouble, trouble
-from dumbbell.cli.console import note_missing_figures, out, print_json, print_line, print_table
 from dumbbell.errors import CaptureError
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import is_count
 from dumbbell.run.directory import check_parent
+from dumbbell.terminal import options
+from dumbbell.terminal.console import note_missing_figures, out, print_json, print_line, print_table
 
 __all__ = ["analyze_command"]
 

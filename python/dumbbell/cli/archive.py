@@ -9,9 +9,9 @@ import typer
 
 from dumbbell.archive import archive
 from dumbbell.archive.sources import FILE
-from dumbbell.cli import options
-from dumbbell.cli.console import note, print_json, print_line, progress_bar
 from dumbbell.quantities.pluralize import pluralize
+from dumbbell.terminal import options
+from dumbbell.terminal.console import note, print_json, print_line, progress_bar
 
 __all__ = ["archive_command"]
 

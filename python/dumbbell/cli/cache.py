@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.console import error, out, print_json, print_line, print_table
-from dumbbell.cli.lazy_command import CommandGroup, examples
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import Size
 from dumbbell.runs.age import parse_age
 from dumbbell.runs.cache import CACHE_VARIABLE, Cache
 from dumbbell.runs.inventory import Inventory, Removed, prune, take_inventory, verify
+from dumbbell.terminal import options
+from dumbbell.terminal.console import error, out, print_json, print_line, print_table
+from dumbbell.terminal.lazy_command import CommandGroup, examples
 
 __all__ = ["cache_app"]
 

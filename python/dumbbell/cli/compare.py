@@ -10,13 +10,13 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.completion import complete_metrics
-from dumbbell.cli.console import print_json, print_line, print_table
 from dumbbell.compare import Comparison, PairedComparison, compare
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.statistics import Interval
+from dumbbell.terminal import options
+from dumbbell.terminal.completion import complete_metrics
+from dumbbell.terminal.console import print_json, print_line, print_table
 
 __all__ = ["compare_command"]
 

@@ -6,9 +6,9 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from dumbbell.cli import options
-from dumbbell.cli.console import out, print_json
 from dumbbell.cli.machine import Fact, abilities, facts
+from dumbbell.terminal import options
+from dumbbell.terminal.console import out, print_json
 
 __all__ = ["doctor_command"]
 

@@ -12,10 +12,7 @@ from typing import Annotated
 import typer
 
 from dumbbell.capture_analysis.packet_log import check_format
-from dumbbell.cli import options
-from dumbbell.cli.base_scenario import single_values
 from dumbbell.cli.command_in_host import CommandInHost
-from dumbbell.cli.console import note, print_json
 from dumbbell.cli.live import command_live
 from dumbbell.cli.print_emulation import print_emulation
 from dumbbell.cli.status_line import StatusLine
@@ -28,6 +25,9 @@ from dumbbell.quantities.quantity import Time
 from dumbbell.run.capture import Capture
 from dumbbell.run.directory import check_place
 from dumbbell.scenario.program import PortsOf
+from dumbbell.terminal import options
+from dumbbell.terminal.console import note, print_json
+from dumbbell.terminal.scenario_options import single_values
 
 __all__ = ["emulate_command"]
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.console import print_files
 from dumbbell.errors import ResultError
 from dumbbell.export import export_csv
+from dumbbell.terminal import options
+from dumbbell.terminal.console import print_files
 
 __all__ = ["export_command"]
 

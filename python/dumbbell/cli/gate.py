@@ -9,19 +9,6 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from dumbbell.cli import options
-from dumbbell.cli.base_scenario import single_values
-from dumbbell.cli.completion import complete_suites, complete_what
-from dumbbell.cli.console import (
-    note,
-    note_cache,
-    out,
-    print_json,
-    print_line,
-    print_table,
-    progress_bar,
-)
-from dumbbell.cli.options import SETTABLE
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import GateError, os_reason
 from dumbbell.gate import (
@@ -38,7 +25,7 @@ from dumbbell.gate import (
     save_baseline,
     shipped_suites,
 )
-from dumbbell.gate.case import ANY
+from dumbbell.gate.case import ANY_SUBJECT
 from dumbbell.gate.markdown import to_markdown
 from dumbbell.gate.subject import QUEUE_UNDER_TEST, UNDER_TEST
 from dumbbell.gate.text import (
@@ -57,6 +44,19 @@ from dumbbell.runs import Cache, Progress
 from dumbbell.runs.cache import as_cache
 from dumbbell.scenario.element import QueueChoice
 from dumbbell.scenario.fields import RUN
+from dumbbell.terminal import options
+from dumbbell.terminal.completion import complete_suites, complete_what
+from dumbbell.terminal.console import (
+    note,
+    note_cache,
+    out,
+    print_json,
+    print_line,
+    print_table,
+    progress_bar,
+)
+from dumbbell.terminal.options import SETTABLE
+from dumbbell.terminal.scenario_options import single_values
 
 __all__ = ["gate_command"]
 
@@ -321,7 +321,7 @@ def print_suites() -> None:
     rows = []
     for name in shipped_suites():
         suite = find_suite(name)
-        counts = [(len(case.cells(ANY)), len(case.reference_cells(ANY)), case.reps)
+        counts = [(len(case.cells(ANY_SUBJECT)), len(case.reference_cells(ANY_SUBJECT)), case.reps)
                   for case in suite.runnable]  # fmt: skip
         cells = sum(count for count, _, _ in counts)
         runs = sum((count + references) * reps for count, references, reps in counts)

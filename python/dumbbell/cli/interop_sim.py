@@ -14,13 +14,13 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.console import print_line
 from dumbbell.cli.print_emulation import print_emulation
 from dumbbell.errors import ScenarioError, os_reason
 from dumbbell.interop import Plan, Simulator, read_plan
 from dumbbell.interop.simulator import READY_PORT
 from dumbbell.interop.wait_for_quic import wait_for_quic
+from dumbbell.terminal import options
+from dumbbell.terminal.console import print_line
 
 __all__ = ["interop_sim_command"]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.console import Console
 
-from dumbbell.cli.console import print_table
 from dumbbell.quantities.quantity import Rate
 from dumbbell.run import Run
 from dumbbell.run.links import LinkCounts, write_statistic
+from dumbbell.terminal.console import print_table
 
 __all__ = ["percent", "print_links"]
 

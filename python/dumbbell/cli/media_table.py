@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dumbbell.cli.console import print_table
 from dumbbell.metrics import METRICS
 from dumbbell.metrics.observation import Observation
 from dumbbell.run import Run
+from dumbbell.terminal.console import print_table
 
 __all__ = ["print_media"]
 

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.completion import complete_metrics
-from dumbbell.cli.console import out, print_json, print_table
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import METRICS, Metric, metric_named
 from dumbbell.metrics.document import document
+from dumbbell.terminal import options
+from dumbbell.terminal.completion import complete_metrics
+from dumbbell.terminal.console import out, print_json, print_table
 
 __all__ = ["metrics_command"]
 

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.cli import options
 from dumbbell.cli.axes import RANGE
-from dumbbell.cli.console import out, print_json, print_table
-from dumbbell.cli.lazy_command import CommandGroup, examples
 from dumbbell.cli.model_answer import answer, source
 from dumbbell.cli.model_compare import compare_command
 from dumbbell.cli.model_sharing import sharing_command
 from dumbbell.errors import ScenarioError
 from dumbbell.models import MODELS, Model
 from dumbbell.models.calculation import Factor
+from dumbbell.terminal import options
+from dumbbell.terminal.console import out, print_json, print_table
+from dumbbell.terminal.lazy_command import CommandGroup, examples
 
 __all__ = ["model_app"]
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from dumbbell.cli.console import print_json, print_line, print_table
 from dumbbell.errors import ScenarioError
 from dumbbell.models import DERIVED, Bottleneck, Model
 from dumbbell.models.calculation import Calculation
@@ -14,6 +13,7 @@ from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import Time, expand, expand_counts
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import make_design
+from dumbbell.terminal.console import print_json, print_line, print_table
 
 __all__ = ["answer", "source"]
 

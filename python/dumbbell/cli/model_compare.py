@@ -10,10 +10,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from dumbbell.cli import options
 from dumbbell.cli.axes import RANGE
-from dumbbell.cli.base_scenario import single_values
-from dumbbell.cli.console import note_cache, out, print_json, print_line, print_table, progress_bar
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.models import MODELS, Model
 from dumbbell.models.comparison import ModelComparison, compare_model, summarize, verdict_counts
@@ -26,6 +23,16 @@ from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.runs.cache import as_cache
 from dumbbell.scenario import Group, Scenario
 from dumbbell.sweeps.design import make_design
+from dumbbell.terminal import options
+from dumbbell.terminal.console import (
+    note_cache,
+    out,
+    print_json,
+    print_line,
+    print_table,
+    progress_bar,
+)
+from dumbbell.terminal.scenario_options import single_values
 
 __all__ = ["compare_command"]
 

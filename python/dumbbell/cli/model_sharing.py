@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.console import print_json, print_table
 from dumbbell.errors import ScenarioError
 from dumbbell.models.allocations import ALLOCATIONS, Demand, allocations_of
 from dumbbell.quantities.quantity import expand_counts
 from dumbbell.scenario import Scenario
+from dumbbell.terminal import options
+from dumbbell.terminal.console import print_json, print_table
 
 __all__ = ["sharing_command"]
 

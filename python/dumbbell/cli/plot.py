@@ -8,9 +8,6 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.completion import complete_metrics, complete_models
-from dumbbell.cli.console import print_files
 from dumbbell.errors import ResultError, ScenarioError, nearest
 from dumbbell.models import MODELS
 from dumbbell.plots.figure import Figure
@@ -19,6 +16,9 @@ from dumbbell.plots.result_figures import USUAL, ResultFigures
 from dumbbell.plots.run_figures import SERIES, USUAL_SERIES, draw_series
 from dumbbell.plots.y_range import Range, y_ranges
 from dumbbell.report.source import load_results
+from dumbbell.terminal import options
+from dumbbell.terminal.completion import complete_metrics, complete_models
+from dumbbell.terminal.console import print_files
 
 __all__ = ["plot_command"]
 

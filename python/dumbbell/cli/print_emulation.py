@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dumbbell.cli.console import err, paint
 from dumbbell.cli.link_table import percent
 from dumbbell.emulation.scenario import UP
 from dumbbell.quantities.quantity import Rate
 from dumbbell.run import Run
 from dumbbell.run.links import LinkCounts
 from dumbbell.scenario.link import BOTTLENECK
+from dumbbell.terminal.console import err, paint
 
 __all__ = ["print_emulation"]
 

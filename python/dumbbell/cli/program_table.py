@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dumbbell.cli.console import print_table
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.run import Run
 from dumbbell.run.programs import programs_of
+from dumbbell.terminal.console import print_table
 
 __all__ = ["print_programs"]
 

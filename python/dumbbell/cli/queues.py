@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.completion import complete_queues
-from dumbbell.cli.console import out, print_json, print_line, print_table
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.scenario.element import Element, impairments, queue_disciplines
 from dumbbell.scenario.parameter import LIMIT
+from dumbbell.terminal import options
+from dumbbell.terminal.completion import complete_queues
+from dumbbell.terminal.console import out, print_json, print_line, print_table
 
 __all__ = ["queues_command"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dumbbell.cli.console import print_line, print_table
 from dumbbell.models.reference_goodputs import reference_goodputs
 from dumbbell.run import Run
+from dumbbell.terminal.console import print_line, print_table
 
 __all__ = ["print_references"]
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,15 +10,15 @@ from typing import Annotated, Any
 import typer
 
 from dumbbell.capture_analysis import Analysis
-from dumbbell.cli import options
-from dumbbell.cli.console import out, print_json, print_line, progress_bar
 from dumbbell.errors import ResultError
 from dumbbell.report.analysis_page import write_analysis_report
 from dumbbell.report.source import WITH_ARTICLE, kind_of, load_results
 from dumbbell.report.sweep_page import write_sweep_report
 from dumbbell.report.verdict_table import verdict_counts
+from dumbbell.terminal import options
+from dumbbell.terminal.console import out, print_json, print_line, progress_bar, show_page
 
-__all__ = ["report_command", "show_page"]
+__all__ = ["report_command"]
 
 #: What the help ends with.
 EXAMPLES = (
@@ -109,10 +107,3 @@ WRITERS: dict[str, Callable[[Path, Path | None, Path, str], dict[str, Any]]] = {
     "run": write_results, "sweep": write_results, "analysis": write_analysis,
     "reproduction": copy_reproduction,
 }  # fmt: skip
-
-
-def show_page(path: Path) -> None:
-    """Open a page in the browser, or print where it is if there is no display."""
-    has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
-    if not (has_display and webbrowser.open(path.resolve().as_uri())):
-        print_line(f"open {path.resolve().as_uri()}")

@@ -10,17 +10,6 @@ from typing import Any
 
 from rich.console import Console
 
-from dumbbell.cli import options
-from dumbbell.cli.base_scenario import base_scenario, single_values
-from dumbbell.cli.capture import (
-    CaptureFlag,
-    CapturePoints,
-    CaptureSnap,
-    captures_of,
-    save_with_capture,
-    tidying,
-)
-from dumbbell.cli.console import out, paint, print_json, print_line, print_table, progress_bar
 from dumbbell.cli.link_table import percent, print_links
 from dumbbell.cli.live import run_live
 from dumbbell.cli.media_table import print_media
@@ -33,6 +22,25 @@ from dumbbell.run import Run, run
 from dumbbell.run.directory import check_place
 from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.scenario.describe_path import describe_path
+from dumbbell.terminal import options
+from dumbbell.terminal.capture import (
+    CaptureFlag,
+    CapturePoints,
+    CaptureSnap,
+    captures_of,
+    save_with_capture,
+    tidying,
+)
+from dumbbell.terminal.console import (
+    out,
+    paint,
+    print_json,
+    print_line,
+    print_table,
+    progress_bar,
+    show_page,
+)
+from dumbbell.terminal.scenario_options import base_scenario, single_values
 from dumbbell.verdict import INVALID
 
 __all__ = ["print_run", "run_command"]
@@ -112,7 +120,6 @@ def run_command(
 
 def show_run(result: Run, out_dir: Path | None) -> None:
     """Write a run's page, to a temporary file if the run is not saved, and open it."""
-    from dumbbell.cli.report import show_page
     from dumbbell.report.source import sweep_of_run
     from dumbbell.report.sweep_page import write_sweep_report
 

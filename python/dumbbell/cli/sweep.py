@@ -8,28 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.cli import axes, options
-from dumbbell.cli.base_scenario import base_of_axes
-from dumbbell.cli.capture import (
-    CaptureFlag,
-    CapturePoints,
-    Captures,
-    CaptureSnap,
-    captures_of,
-    tidying,
-)
-from dumbbell.cli.completion import complete_metrics
-from dumbbell.cli.console import (
-    error,
-    note,
-    note_missing_figures,
-    print_json,
-    print_line,
-    progress_bar,
-)
-from dumbbell.cli.options import OUTPUT
+from dumbbell.cli import axes
 from dumbbell.cli.sweep_table import print_sweep
-from dumbbell.cli.up_link import axis_names, of_up_link
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import metric_named
 from dumbbell.plots.paper_figure import can_draw, save_for_print
@@ -43,6 +23,27 @@ from dumbbell.runs.record_directory import file_digest
 from dumbbell.scenario.fields import RUN
 from dumbbell.sweeps import Sweep, SweepResult
 from dumbbell.sweeps.sweep_directory import ROWS, place_of
+from dumbbell.terminal import options
+from dumbbell.terminal.capture import (
+    CaptureFlag,
+    CapturePoints,
+    Captures,
+    CaptureSnap,
+    captures_of,
+    tidying,
+)
+from dumbbell.terminal.completion import complete_metrics
+from dumbbell.terminal.console import (
+    error,
+    note,
+    note_missing_figures,
+    print_json,
+    print_line,
+    progress_bar,
+)
+from dumbbell.terminal.options import OUTPUT
+from dumbbell.terminal.scenario_options import base_of_axes
+from dumbbell.terminal.up_link import axis_names, of_up_link
 from dumbbell.verdict import INVALID, WARN
 
 __all__ = ["sweep_command"]

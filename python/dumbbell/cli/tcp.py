@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.completion import complete_tcp
-from dumbbell.cli.console import out, print_json, print_line, print_table
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.scenario.element import Element
 from dumbbell.scenario.tcp import kernels
+from dumbbell.terminal import options
+from dumbbell.terminal.completion import complete_tcp
+from dumbbell.terminal.console import out, print_json, print_line, print_table
 
 __all__ = ["tcp_command"]
 

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.completion import complete_traffic
-from dumbbell.cli.console import out, print_json, print_line, print_table
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.scenario.distribution import CDF, CDF_DOC, DistributionDeclaration, distributions
 from dumbbell.scenario.element import Element
 from dumbbell.scenario.traffic import PRESET, applications
+from dumbbell.terminal import options
+from dumbbell.terminal.completion import complete_traffic
+from dumbbell.terminal.console import out, print_json, print_line, print_table
 
 __all__ = ["traffic_command"]
 

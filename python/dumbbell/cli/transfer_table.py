@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dumbbell.cli.console import print_table
 from dumbbell.run import Run
+from dumbbell.terminal.console import print_table
 
 __all__ = ["print_transfers"]
 

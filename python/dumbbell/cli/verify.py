@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from dumbbell.archive import Verification, verify
-from dumbbell.cli import options
-from dumbbell.cli.console import error, note, print_json, print_line, progress_bar
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import Size
+from dumbbell.terminal import options
+from dumbbell.terminal.console import error, note, print_json, print_line, progress_bar
 
 __all__ = ["verify_command"]
 

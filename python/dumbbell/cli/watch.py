@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import typer
 
-from dumbbell.cli.console import print_table
-from dumbbell.cli.options import OUTPUT
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.quantities.quantity import Time
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
+from dumbbell.terminal.console import print_table
+from dumbbell.terminal.options import OUTPUT
 
 __all__ = ["EveryOption", "Watch", "WatchOption"]
 

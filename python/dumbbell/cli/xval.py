@@ -9,12 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from dumbbell.cli import axes, options
-from dumbbell.cli.base_scenario import base_of_axes
-from dumbbell.cli.completion import complete_what
-from dumbbell.cli.console import note, note_cache, out, print_json, print_table, progress_bar
-from dumbbell.cli.options import OUTPUT
-from dumbbell.cli.real_time import real_time_note
+from dumbbell.cli import axes
 from dumbbell.compare import measurements
 from dumbbell.compare.xval import CrossValidation, XvalCase, xval
 from dumbbell.compare.xval_table import (
@@ -33,6 +28,12 @@ from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.fields import RUN
 from dumbbell.sweeps.design import group_names, make_design
+from dumbbell.terminal import options
+from dumbbell.terminal.completion import complete_what
+from dumbbell.terminal.console import note, note_cache, out, print_json, print_table, progress_bar
+from dumbbell.terminal.options import OUTPUT
+from dumbbell.terminal.real_time import real_time_note
+from dumbbell.terminal.scenario_options import base_of_axes
 from dumbbell.verdict import Reason
 
 __all__ = ["xval_command"]

@@ -15,10 +15,15 @@ from dumbbell.congestion_control.choice import (
     congestion_controls,
     describe,
 )
+from dumbbell.congestion_control.linux_tree import tree_in_use
 from dumbbell.congestion_control.live import SourceFiles, live
+from dumbbell.congestion_control.presets import BBR_BEFORE_5_1, BBR_OVER_PACING, PRESETS
 from dumbbell.congestion_control.recorded import RecordedCongestionControl
 
 __all__ = [
+    "BBR_BEFORE_5_1",
+    "BBR_OVER_PACING",
+    "PRESETS",
     "CongestionControlChoice",
     "Description",
     "Parameter",
@@ -28,4 +33,5 @@ __all__ = [
     "congestion_controls",
     "describe",
     "live",
+    "tree_in_use",
 ]

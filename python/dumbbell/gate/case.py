@@ -26,7 +26,7 @@ from dumbbell.scenario.file import build_link
 from dumbbell.scenario.traffic import BULK, TrafficChoice
 from dumbbell.sweeps.design import make_design
 
-__all__ = ["ANY", "Case", "ComparedMetric", "Observed", "Subject", "is_under_test"]
+__all__ = ["ANY_SUBJECT", "Case", "ComparedMetric", "Observed", "Subject", "is_under_test"]
 
 
 class Subject(NamedTuple):
@@ -52,7 +52,7 @@ class Observed(NamedTuple):
 
 
 #: Put in the places of placeholders while a suite is read.
-ANY = Subject("reno", "bfifo")
+ANY_SUBJECT = Subject("reno", "bfifo")
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class Case:
         DumbbellError
             The scenario or its axes are invalid, or no group has a measure.
         """
-        cells = self.cells(ANY)
+        cells = self.cells(ANY_SUBJECT)
         check_run_count(len(cells), self.reps)
         for _, scenario in cells:
             if self.warmup is not None:
@@ -282,7 +282,7 @@ class Case:
                 raise GateError(f"the reference sets `{key}`, but the case has no `{{{key}}}`",
                                 key="reference")  # fmt: skip
         try:
-            self.reference_cells(ANY)
+            self.reference_cells(ANY_SUBJECT)
         except DumbbellError as error:
             raise GateError(f"reference: {error}", key="reference") from None
 
@@ -300,7 +300,7 @@ class Case:
 
 def subject_of(cc: str | Subject) -> Subject:
     """Return what is under test; text is a congestion control algorithm."""
-    return cc if isinstance(cc, Subject) else Subject(cc, ANY.qdisc)
+    return cc if isinstance(cc, Subject) else Subject(cc, ANY_SUBJECT.qdisc)
 
 
 def with_queue(words: Mapping[str, Any], qdisc: str) -> dict[str, Any]:

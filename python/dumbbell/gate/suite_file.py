@@ -27,15 +27,15 @@ __all__ = ["build_suite", "find_suite", "read_suite", "shipped_suites"]
 #: Where dumbbell's own suites are.
 SHIPPED = Path(__file__).parent / "suites"
 #: Keys of a scenario that a suite may set: the name is the case's, seeds are the repetitions'.
-WORDS = tuple(word for word in fields_of(Scenario) if word not in ("name", "seed"))
+SCENARIO_WORDS = tuple(word for word in fields_of(Scenario) if word not in ("name", "seed"))
 #: Keys that a suite sets for all its cases, and a case for itself.
-SHARED = ("reps", "warmup", "axes", "reference", "judge", "require", *WORDS)
+SHARED = ("reps", "warmup", "axes", "reference", "judge", "require", *SCENARIO_WORDS)
 #: Those that are of the only link.
 OF_ONLY_LINK = frozenset(field.name for field in shorthand_fields())
 OF_SUITE = ("title", "source", "seed", "case", *SHARED)
 OF_CASE = ("name", "why", "needs", "scenario", "link", "group", *SHARED)
 #: What a reference may have of its own.
-OF_REFERENCE = (*Subject._fields, *WORDS)
+OF_REFERENCE = (*Subject._fields, *SCENARIO_WORDS)
 #: A case's name is part of a test's.
 CASE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.ASCII)
 
@@ -162,7 +162,7 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
     case = Case(
         name=name,
         why=text_of(table, "why"),
-        words={key: shared[key] for key in WORDS if key in shared},
+        words={key: shared[key] for key in SCENARIO_WORDS if key in shared},
         groups=tuple(groups_of(table)),
         axes=table_of(shared, "axes"),
         reps=check_count(shared.get("reps", 10), "reps", MAX_REPS),

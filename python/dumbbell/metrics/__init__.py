@@ -12,6 +12,18 @@ from dumbbell.metrics.registry import measure
 from dumbbell.metrics.warmup import Warmup, mser5
 
 __all__ = [
-    "IN", "METRICS", "Metric", "Observation", "Phase", "Warmup", "column_in", "harm", "harm_of",
-    "measure", "metric_named", "mser5", "register", "value_in",
-]  # fmt: skip
+    "IN",
+    "METRICS",
+    "Metric",
+    "Observation",
+    "Phase",
+    "Warmup",
+    "column_in",
+    "harm",
+    "harm_of",
+    "measure",
+    "metric_named",
+    "mser5",
+    "register",
+    "value_in",
+]

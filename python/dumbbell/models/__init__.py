@@ -24,6 +24,8 @@ from dumbbell.models import (
     ware2019,
 )
 from dumbbell.models.bottleneck import Bottleneck
+from dumbbell.models.copa_equilibrium import LOCK_IN_BDP
+from dumbbell.models.cubic_epochs import trajectory_mean_pkts
 from dumbbell.models.does_not_apply import DoesNotApply
 from dumbbell.models.model import DERIVED, PUBLISHED, Headline, Model
 from dumbbell.models.prediction import Prediction
@@ -46,6 +48,7 @@ MODELS: Mapping[str, Model] = {
 
 __all__ = [
     "DERIVED",
+    "LOCK_IN_BDP",
     "MODELS",
     "PUBLISHED",
     "Bottleneck",
@@ -54,6 +57,7 @@ __all__ = [
     "Model",
     "Prediction",
     "models_of",
+    "trajectory_mean_pkts",
 ]
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from dumbbell.plots.figure import Mark
+from dumbbell.plots.floats import to_floats
 from dumbbell.plots.state_values import first_state, state_values
 from dumbbell.plots.style import group_colors, group_labels
 from dumbbell.run import Run
-from dumbbell.run.series import to_floats
 
 __all__ = ["MAX_MARKS", "mode_marks"]
 

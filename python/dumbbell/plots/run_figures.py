@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from dumbbell.errors import ResultError, nearest
 from dumbbell.metrics.metric import AT
 from dumbbell.plots.figure import MAX_POINTS, Curve, Figure, FloatArray
+from dumbbell.plots.floats import to_floats
 from dumbbell.plots.mode_marks import mode_marks
 from dumbbell.plots.state_values import first_state, state_values
 from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, shades
@@ -21,7 +22,6 @@ from dumbbell.plots.time_grid import TimeGrid
 from dumbbell.plots.transfer_figures import draw_transfers
 from dumbbell.run import Run
 from dumbbell.run.links import BY_GROUP, queue_rows
-from dumbbell.run.series import to_floats
 
 __all__ = ["MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "draw_run", "draw_series"]
 

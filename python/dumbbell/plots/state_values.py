@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dumbbell.plots.figure import FloatArray
+from dumbbell.plots.floats import to_floats
 from dumbbell.run import Run
-from dumbbell.run.series import to_floats
 
 __all__ = ["first_state", "state_values"]
 

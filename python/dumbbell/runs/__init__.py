@@ -5,12 +5,29 @@ All runs go through here. `run_all` (runs with their time series, for cross-vali
 to one `RunHandler`, which finds each in the cache or executes it on one executor.
 """
 
-from dumbbell.runs.cache import Cache
+from dumbbell.runs.cache import Cache, as_cache
 from dumbbell.runs.execution import Execution
+from dumbbell.runs.key import RunKey, run_key
+from dumbbell.runs.measures import Measures, measuring_build
 from dumbbell.runs.progress import Progress, SweepInterrupted
+from dumbbell.runs.record import make_record
+from dumbbell.runs.run_count import check_run_count
 from dumbbell.runs.run_list import measure_all, measure_each, repetitions, run_all
 
 __all__ = [
-    "Cache", "Execution", "Progress", "SweepInterrupted", "measure_all", "measure_each",
-    "repetitions", "run_all",
-]  # fmt: skip
+    "Cache",
+    "Execution",
+    "Measures",
+    "Progress",
+    "RunKey",
+    "SweepInterrupted",
+    "as_cache",
+    "check_run_count",
+    "make_record",
+    "measure_all",
+    "measure_each",
+    "measuring_build",
+    "repetitions",
+    "run_all",
+    "run_key",
+]

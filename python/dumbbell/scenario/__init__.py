@@ -1,7 +1,21 @@
 """What to run: flows in groups, over which links, and for how long."""
 
+from dumbbell.scenario.describe_path import describe_path
+from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.group import MAX_FLOWS, Group
+from dumbbell.scenario.group_labels import label_of, short_paths
 from dumbbell.scenario.link import Link
 from dumbbell.scenario.scenario import Scenario
+from dumbbell.scenario.tcp import TcpChoice
 
-__all__ = ["MAX_FLOWS", "Group", "Link", "Scenario"]
+__all__ = [
+    "MAX_FLOWS",
+    "Group",
+    "Link",
+    "Scenario",
+    "TcpChoice",
+    "describe_path",
+    "fields_of",
+    "label_of",
+    "short_paths",
+]

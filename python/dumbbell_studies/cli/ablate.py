@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from dumbbell.cli import options
-from dumbbell.cli.console import note_cache, print_json, print_line, print_table, progress_bar
 from dumbbell.runs import Cache
+from dumbbell.terminal import (
+    Fields,
+    Jobs,
+    Json,
+    LinuxTreeOption,
+    SimulatorCacheFlag,
+    UnsafeNoSandbox,
+    note_cache,
+    print_json,
+    print_line,
+    print_table,
+    progress_bar,
+    with_field_options,
+)
 from dumbbell_studies.cli.tuning_options import On, Over, Seeds, What, goal_columns, tuned
 from dumbbell_studies.tuning import Ablation, ablate
 
@@ -17,18 +29,18 @@ EXAMPLES = (
 )
 
 
-@options.with_field_options
+@with_field_options
 def ablate_command(
     what: What,
-    fields: options.Fields,
+    fields: Fields,
     on: On = "ideal",
     over: Over = "",
     seeds: Seeds = 2,
-    unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
-    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
-    jobs: options.Jobs = None,
-    cache: options.SimulatorCacheFlag = True,
-    json: options.Json = False,
+    unsafe: UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
+    linux_tree: LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
+    jobs: Jobs = None,
+    cache: SimulatorCacheFlag = True,
+    json: Json = False,
 ) -> int:
     """Measure a congestion control algorithm with each parameter off or at its ends, in one table.
 

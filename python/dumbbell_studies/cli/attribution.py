@@ -16,8 +16,8 @@ from dumbbell_studies.papers.plain_words import PLAIN_WORDS
 from dumbbell_studies.papers.trials import Trials
 
 if TYPE_CHECKING:
-    from dumbbell.cli.console import ProgressBar
     from dumbbell.runs import Cache, Progress
+    from dumbbell.terminal import ProgressBar
     from dumbbell_studies.papers import Reproduction
 
 __all__ = ["attribute_reproduction", "print_attributions"]

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dumbbell.cli.console import out, print_line, print_table
+from dumbbell.terminal import out, print_line, print_table
 from dumbbell_studies.cli.attribution import print_attributions
 from dumbbell_studies.papers import EngineResult, Finding, Outcome, Reproduction
 from dumbbell_studies.papers.answers import answer_to, is_lost

@@ -9,23 +9,24 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.capture import tidying
-from dumbbell.cli.completion import matching
-from dumbbell.cli.console import (
+from dumbbell.errors import ScenarioError, nearest
+from dumbbell.quantities import json_text
+from dumbbell.run import KERNEL, SIMULATOR, check_engine, check_parent
+from dumbbell.runs import Cache, Progress, SweepInterrupted, check_run_count
+from dumbbell.terminal import (
+    Jobs,
+    Json,
+    Lang,
+    SimulatorCacheFlag,
+    matching,
     note,
     note_cache,
     note_missing_figures,
     print_json,
     progress_bar,
+    real_time_note,
+    tidying,
 )
-from dumbbell.cli.real_time import real_time_note
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.json_text import json_text
-from dumbbell.run.directory import check_parent
-from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
-from dumbbell.runs import Cache, Progress, SweepInterrupted
-from dumbbell.runs.run_count import check_run_count
 from dumbbell_studies.cli.attribution import attribute_reproduction
 from dumbbell_studies.cli.print_reproduction import ATTRIBUTION, print_all
 from dumbbell_studies.papers import PAPERS, Paper, Reproduction, reproduce
@@ -121,10 +122,10 @@ def reproduce_command(
             "as the paper did, in addition to the engine's own series. About 100 MB a run.",
         ),
     ] = False,
-    jobs: options.Jobs = None,
-    cache: options.SimulatorCacheFlag = True,
-    lang: options.Lang = "",
-    json: options.Json = False,
+    jobs: Jobs = None,
+    cache: SimulatorCacheFlag = True,
+    lang: Lang = "",
+    json: Json = False,
     out_dir: Annotated[
         Path, typer.Option("--out", help="Directory for runs, figures and report.html.")
     ] = Path("results"),

@@ -7,17 +7,28 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.completion import complete_engines, complete_what
-from dumbbell.cli.console import note_cache, print_json, print_line, progress_bar
-from dumbbell.cli.report import show_page
-from dumbbell.congestion_control import congestion_controls
-from dumbbell.congestion_control.linux_tree import tree_in_use
+from dumbbell.congestion_control import congestion_controls, tree_in_use
 from dumbbell.errors import ScenarioError
-from dumbbell.run.directory import check_parent
-from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
-from dumbbell.runs import Cache
-from dumbbell.runs.cache import as_cache
+from dumbbell.run import KERNEL, SIMULATOR, check_engine, check_parent
+from dumbbell.runs import Cache, as_cache
+from dumbbell.terminal import (
+    OUTPUT,
+    RUN,
+    CacheFlag,
+    Jobs,
+    Json,
+    Lang,
+    LinuxTreeOption,
+    Show,
+    UnsafeNoSandbox,
+    complete_engines,
+    complete_what,
+    note_cache,
+    print_json,
+    print_line,
+    progress_bar,
+    show_page,
+)
 from dumbbell_studies.cli.score_tables import print_board, print_league
 from dumbbell_studies.report.score_page import write_league
 from dumbbell_studies.score import Board, League, find_board, score_board
@@ -101,20 +112,20 @@ def score_command(
             "--engine",
             metavar="simulator|kernel",
             help="The simulator, or this machine's Linux TCP: a few cells, in real time.",
-            rich_help_panel=options.RUN,
+            rich_help_panel=RUN,
             autocompletion=complete_engines,
         ),
     ] = SIMULATOR,
-    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
-    jobs: options.Jobs = None,
-    cache: options.CacheFlag = None,
-    unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
+    linux_tree: LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
+    jobs: Jobs = None,
+    cache: CacheFlag = None,
+    unsafe: UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     details: Annotated[
         bool,
         typer.Option(
             "--details",
             help="Print every cell with its metrics too.",
-            rich_help_panel=options.OUTPUT,
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
     list_board: Annotated[
@@ -122,7 +133,7 @@ def score_command(
         typer.Option(
             "--list",
             help="List the board's cases and bounds, and run nothing.",
-            rich_help_panel=options.OUTPUT,
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
     out_dir: Annotated[
@@ -131,12 +142,12 @@ def score_command(
             "--out",
             metavar="DIR",
             help="Write score.json and a page with everything, report.html, to this directory.",
-            rich_help_panel=options.OUTPUT,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
-    lang: options.Lang = "",
-    show: options.Show = False,
-    json: options.Json = False,
+    lang: Lang = "",
+    show: Show = False,
+    json: Json = False,
 ) -> int:
     """Score CCAs on a board: how far from the ideal one each is, and where.
 

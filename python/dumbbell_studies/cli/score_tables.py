@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dumbbell.cli.console import out, print_line, print_table
-from dumbbell.gate.case import ANY
-from dumbbell.quantities.pluralize import pluralize
+from dumbbell.gate import ANY_SUBJECT
+from dumbbell.quantities import pluralize
+from dumbbell.terminal import out, print_line, print_table
 from dumbbell_studies.score import Board, ControlScore, League
 from dumbbell_studies.score.text import (
     board_line,
@@ -83,10 +83,10 @@ def print_cells(control: ControlScore, name: str) -> None:
 def print_board(board: Board) -> None:
     """Print a board's cases and bounds."""
     for category in board.categories:
-        cells = sum(len(case.cells(ANY)) for case in category.cases)
+        cells = sum(len(case.cells(ANY_SUBJECT)) for case in category.cases)
         print_line(f"{category.name}: {category.title} ({pluralize(cells, 'cell')})")
         for case in category.cases:
-            labels = [label for label, _ in case.cells(ANY)]
+            labels = [label for label, _ in case.cells(ANY_SUBJECT)]
             shown = "" if labels == ["all"] else f" [{'; '.join(labels)}]"
             print_line(f"  {case.name}{shown}")
             for name, value in case.unlabelled.items():

@@ -8,18 +8,30 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.base_scenario import base_scenario, single_values
-from dumbbell.cli.completion import complete_what
-from dumbbell.cli.console import note, note_cache, print_json, print_line, progress_bar
-from dumbbell.cli.options import OUTPUT
-from dumbbell.cli.real_time import real_time_note
-from dumbbell.compare.worst import WORST
+from dumbbell.compare import WORST
 from dumbbell.errors import ScenarioError
-from dumbbell.quantities.pluralize import pluralize
-from dumbbell.quantities.quantity import Time
+from dumbbell.quantities import Time, pluralize
 from dumbbell.runs import Cache
 from dumbbell.scenario_space import SPACES
+from dumbbell.terminal import (
+    OUTPUT,
+    Fields,
+    Jobs,
+    Json,
+    LinuxTreeOption,
+    SimulatorCacheFlag,
+    UnsafeNoSandbox,
+    base_scenario,
+    complete_what,
+    note,
+    note_cache,
+    print_json,
+    print_line,
+    progress_bar,
+    real_time_note,
+    single_values,
+    with_field_options,
+)
 from dumbbell_studies.search import SearchProgress, SearchResult, confirm, search
 from dumbbell_studies.search.search import KERNEL_SEEDS, NOISE
 
@@ -39,7 +51,7 @@ TIME, SAMPLE = "20s", "50ms"
 BUDGET = "5min"
 
 
-@options.with_field_options
+@with_field_options
 def search_command(
     cc: Annotated[
         str,
@@ -51,7 +63,7 @@ def search_command(
             autocompletion=complete_what,
         ),
     ],
-    fields: options.Fields,
+    fields: Fields,
     against: Annotated[
         str,
         typer.Option(
@@ -104,11 +116,11 @@ def search_command(
             rich_help_panel=SEARCH,
         ),
     ] = False,
-    unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
-    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
-    jobs: options.Jobs = None,
-    cache: options.SimulatorCacheFlag = True,
-    json: options.Json = False,
+    unsafe: UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
+    linux_tree: LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
+    jobs: Jobs = None,
+    cache: SimulatorCacheFlag = True,
+    json: Json = False,
     out_dir: Annotated[
         Path | None,
         typer.Option(

@@ -7,10 +7,22 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.console import note_cache, print_json, print_line, print_table, progress_bar
-from dumbbell.quantities.pluralize import pluralize
+from dumbbell.quantities import pluralize
 from dumbbell.runs import Cache, Progress
+from dumbbell.terminal import (
+    Fields,
+    Jobs,
+    Json,
+    LinuxTreeOption,
+    SimulatorCacheFlag,
+    UnsafeNoSandbox,
+    note_cache,
+    print_json,
+    print_line,
+    print_table,
+    progress_bar,
+    with_field_options,
+)
 from dumbbell_studies.cli.tuning_options import TUNING, On, Over, Seeds, What, goal_columns, tuned
 from dumbbell_studies.tuning import Goal, Trial, Tuning, tune
 
@@ -23,21 +35,21 @@ EXAMPLES = (
 )
 
 
-@options.with_field_options
+@with_field_options
 def tune_command(
     what: What,
     over: Over,
-    fields: options.Fields,
+    fields: Fields,
     on: On = "ideal",
     trials: Annotated[
         int, typer.Option(min=1, metavar="N", help="Settings to try.", rich_help_panel=TUNING)
     ] = 50,
     seeds: Seeds = 2,
-    unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
-    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
-    jobs: options.Jobs = None,
-    cache: options.SimulatorCacheFlag = True,
-    json: options.Json = False,
+    unsafe: UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
+    linux_tree: LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
+    jobs: Jobs = None,
+    cache: SimulatorCacheFlag = True,
+    json: Json = False,
 ) -> int:
     """Search for the parameters with which a congestion control algorithm does best.
 

@@ -6,10 +6,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from dumbbell.cli import options
-from dumbbell.cli.base_scenario import base_scenario, single_values
-from dumbbell.cli.completion import complete_what
 from dumbbell.errors import ScenarioError
+from dumbbell.terminal import Fields, base_scenario, complete_what, single_values
 from dumbbell_studies.tuning import ParameterRange, Target, ranges_of, target_named
 
 __all__ = ["TUNING", "On", "Over", "Seeds", "Tuned", "What", "goal_columns", "tuned"]
@@ -80,9 +78,7 @@ class Tuned(NamedTuple):
     seed: int
 
 
-def tuned(
-    what: list[str], fields: options.Fields, over: str, on: str, seeds: int, command: str
-) -> Tuned:
+def tuned(what: list[str], fields: Fields, over: str, on: str, seeds: int, command: str) -> Tuned:
     """Read what to measure; the first congestion control is under test.
 
     Raises

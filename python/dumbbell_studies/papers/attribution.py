@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell._core import ENGINE_VERSION
-from dumbbell.run.engine import engine_build
+from dumbbell import __version__
+from dumbbell.run import engine_build
 from dumbbell_studies.papers.conclusion import FindingAttribution
 from dumbbell_studies.papers.finding import Finding, Outcome
 from dumbbell_studies.papers.paper import Paper
@@ -68,7 +68,7 @@ class Attribution:
         """Return it for JSON."""
         return {
             "paper": self.paper.name,
-            "engine_version": ENGINE_VERSION,
+            "engine_version": __version__,
             "engine_build": engine_build(),
             "seeds": list(self.seeds),
             "preset": None if self.preset is None else self.preset.name,

@@ -13,9 +13,9 @@ from typing import Any
 from dumbbell.capture_analysis import analyze
 from dumbbell.errors import CaptureError
 from dumbbell.run import Run
-from dumbbell.run.series import first_flow
 from dumbbell_studies.papers.captured_flow import INTERVAL, captured_flow, first_connection, sent_at
 from dumbbell_studies.papers.inflight_counts import Counts, compare_counts
+from dumbbell_studies.papers.series import first_flow
 from dumbbell_studies.papers.trials import Trials
 
 __all__ = ["ByTcptrace", "by_tcptrace", "measure"]

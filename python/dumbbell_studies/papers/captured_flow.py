@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 
 from dumbbell.capture_analysis import Analysis, analyze
 from dumbbell.errors import CaptureError
+from dumbbell.plots import to_floats
 from dumbbell.run import Run
-from dumbbell.run.series import first_flow, to_floats
+from dumbbell_studies.papers.series import first_flow
 
 __all__ = ["CapturedFlow", "read_first_flows"]
 

@@ -6,8 +6,7 @@ import dataclasses
 from functools import partial
 from typing import Any
 
-from dumbbell.scenario import Scenario
-from dumbbell.scenario.tcp import TcpChoice
+from dumbbell.scenario import Scenario, TcpChoice
 from dumbbell_studies.papers.element import Change
 from dumbbell_studies.papers.starts import in_turn, later
 

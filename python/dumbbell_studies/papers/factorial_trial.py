@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.statistics import Interval
-from dumbbell.statistics.factorial import design
-from dumbbell.statistics.mean_interval import student_interval
+from dumbbell.statistics import Interval, design, student_interval
 from dumbbell_studies.papers.element import Setup, Treatment
 from dumbbell_studies.papers.question import Question
 from dumbbell_studies.papers.trial import Trial, settle

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dumbbell.congestion_control.presets import BBR_BEFORE_5_1, BBR_OVER_PACING, PRESETS
+from dumbbell.congestion_control import BBR_BEFORE_5_1, BBR_OVER_PACING, PRESETS
 
 __all__ = [
     "BBR_4_12",

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from dumbbell.plots import Figure
-from dumbbell.run import Run
-from dumbbell.run.engine import KERNEL, SIMULATOR
+from dumbbell.run import KERNEL, SIMULATOR, Run
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers.finding import Check, CheckSummary, Finding, evaluate, summarize
 from dumbbell_studies.papers.results import Results

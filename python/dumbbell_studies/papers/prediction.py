@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.statistics import Difference, Interval, paired_difference, wilson
-from dumbbell.statistics.mean_interval import student_interval
+from dumbbell.statistics import Difference, Interval, paired_difference, student_interval, wilson
 from dumbbell_studies.papers.by_tcptrace import by_tcptrace
 from dumbbell_studies.papers.element import Setup, Treatment
 from dumbbell_studies.papers.trials import Trials, fresh

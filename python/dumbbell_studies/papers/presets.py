@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.errors import EngineError, ScenarioError, nearest
-from dumbbell.run.engine import check_for_kernel
+from dumbbell.run import check_for_kernel
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers.apparatus import apply
 from dumbbell_studies.papers.element import Setup, Treatment

@@ -8,13 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dumbbell._core import ENGINE_VERSION
-from dumbbell.plots import Figure
-from dumbbell.plots.paper_figure import save_all
-from dumbbell.quantities.json_text import json_text
-from dumbbell.run import SCHEMA_VERSION, Run
-from dumbbell.run.capture import Capture, pending_capture
-from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
+from dumbbell import __version__
+from dumbbell.plots import Figure, save_all
+from dumbbell.quantities import json_text
+from dumbbell.run import (
+    KERNEL,
+    SCHEMA_VERSION,
+    SIMULATOR,
+    Capture,
+    Run,
+    check_engine,
+    pending_capture,
+)
 from dumbbell.runs import Cache, Progress, run_all
 from dumbbell_studies.papers.finding import Finding, Outcome
 from dumbbell_studies.papers.paper import Paper, ResultTable
@@ -184,7 +189,7 @@ class Reproduction:
             "paper": self.paper.name,
             **({"apparatus": self.paper.apparatus} if self.paper.apparatus else {}),
             "engine": SIMULATOR if kernel is None else KERNEL,
-            "engine_version": ENGINE_VERSION,
+            "engine_version": __version__,
             "seeds": list(self.seeds_run),
             "quick": self.quick,
             "capture": self.has_captures,

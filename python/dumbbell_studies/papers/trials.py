@@ -12,13 +12,8 @@ from typing import Any, Generic, TypeVar
 
 from dumbbell import capture_analysis
 from dumbbell.errors import ResultError
-from dumbbell.run import Run
-from dumbbell.run.capture import Capture
-from dumbbell.run.engine import SIMULATOR
-from dumbbell.runs import Cache, Progress, run_all
-from dumbbell.runs.key import RunKey, run_key
-from dumbbell.runs.measures import measuring_build
-from dumbbell.runs.record import make_record
+from dumbbell.run import SIMULATOR, Capture, Run
+from dumbbell.runs import Cache, Progress, RunKey, make_record, measuring_build, run_all, run_key
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers import captured_flow, inflight_counts, results
 from dumbbell_studies.papers.apparatus import apply

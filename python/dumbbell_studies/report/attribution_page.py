@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from dumbbell.report.template import render_template, write_page
+from dumbbell.report import render_template, write_page
 from dumbbell_studies.papers.element import name_of
 from dumbbell_studies.papers.finding import Outcome
 from dumbbell_studies.papers.plain_words import PLAIN_WORDS

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from dumbbell.plots import Figure
-from dumbbell.report.template import plot, render_template, write_page
-from dumbbell.scenario.group_labels import label_of
+from dumbbell.report import plot, render_template, write_page
+from dumbbell.scenario import label_of
 
 if TYPE_CHECKING:
     from dumbbell_studies.papers.finding import Finding

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from dumbbell.quantities.json_text import json_text
-from dumbbell.report.template import render_template, write_page
-from dumbbell.run.engine import SIMULATOR
+from dumbbell.quantities import json_text
+from dumbbell.report import render_template, write_page
+from dumbbell.run import SIMULATOR
 from dumbbell.statistics import Interval
 from dumbbell_studies.score import Board, Bound, Category, ControlScore, League, ScoredCase
 from dumbbell_studies.score.control import CellScore

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dumbbell.errors import GateError, nearest
-from dumbbell.gate.case import ANY
+from dumbbell.gate import ANY_SUBJECT
 from dumbbell_studies.score.draw import Draw, drawn_cases
 from dumbbell_studies.score.scored_case import ScoredCase
 
@@ -71,7 +71,7 @@ class Board:
     @property
     def cell_count(self) -> int:
         """How many cells are scored."""
-        return sum(len(case.cells(ANY)) for each in self.categories for case in each.cases)
+        return sum(len(case.cells(ANY_SUBJECT)) for each in self.categories for case in each.cases)
 
     def only(self, names: Sequence[str]) -> Board:
         """Return the board with some of its categories; a name may be that of a set.

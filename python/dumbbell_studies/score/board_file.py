@@ -8,19 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import DumbbellError, GateError, ScenarioError, nearest
-from dumbbell.gate.case_file import find_case_file, read_case_file, shipped_in
-from dumbbell.gate.suite_file import (
+from dumbbell.gate import (
     CASE_NAME,
     OF_ONLY_LINK,
-    WORDS,
+    SCENARIO_WORDS,
     check_words,
+    find_case_file,
     groups_of,
     links_of,
+    read_case_file,
+    shipped_in,
     table_of,
     text_of,
     warmup_of,
 )
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.quantities import excerpt
 from dumbbell_studies.score.board import Board, Category
 from dumbbell_studies.score.bound import Bound
 from dumbbell_studies.score.draw import Draw, read_drawn
@@ -31,7 +33,7 @@ __all__ = ["build_board", "find_board", "read_board", "shipped_boards"]
 #: Where dumbbell's own boards are.
 SHIPPED = Path(__file__).parent / "boards"
 #: Keys that a category sets for all its cases, and a case for itself.
-SHARED = ("warmup", "axes", *WORDS)
+SHARED = ("warmup", "axes", *SCENARIO_WORDS)
 OF_BOARD = ("title", "source", "floor", "worst_share", "sets", "category", *SHARED)
 OF_CATEGORY = ("name", "title", "why", "weight", "score", "draw", "case", *SHARED)
 OF_CASE = ("name", "why", "weight", "score", "kernel", "link", "group", *SHARED)
@@ -157,7 +159,7 @@ def build_case(
     case = ScoredCase(
         name=name_of(table, "case"),
         why=text_of(table, "why"),
-        words={key: words[key] for key in WORDS if key in words},
+        words={key: words[key] for key in SCENARIO_WORDS if key in words},
         groups=tuple(groups_of(table)),
         axes=table_of(words, "axes"),
         reps=1,

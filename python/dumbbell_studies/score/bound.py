@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.errors import GateError
-from dumbbell.gate.metric_value import read_value, write_value
-from dumbbell.gate.subject import Measure
+from dumbbell.gate import Measure, read_value, write_value
 from dumbbell.metrics import Metric
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.quantities import excerpt
 from dumbbell_studies.score.scale import Scale
 
 __all__ = ["Bound"]

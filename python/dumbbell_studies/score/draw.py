@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from dumbbell.errors import GateError
-from dumbbell.gate.suite_file import WORDS
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.scenario import Scenario
-from dumbbell.scenario.fields import fields_of
+from dumbbell.gate import SCENARIO_WORDS
+from dumbbell.quantities import excerpt
+from dumbbell.scenario import Scenario, fields_of
 from dumbbell_studies.score.scored_case import ScoredCase
 
 __all__ = ["Draw", "DrawnText", "Range", "drawn_cases", "read_drawn"]
@@ -132,7 +131,7 @@ def value_of(field: Drawn, chance: random.Random, named: dict[str, str]) -> Any:
 
 def with_field(case: ScoredCase, name: str, value: str) -> ScoredCase:
     """Return a case with a field of its own or of a link set, which its label does not say."""
-    if name in WORDS:
+    if name in SCENARIO_WORDS:
         return replace(case, words={**case.words, name: value})
     of, _, key = name.rpartition(".")
     links = [

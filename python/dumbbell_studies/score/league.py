@@ -7,15 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Unpack
 
-from dumbbell._core import ENGINE_VERSION
+from dumbbell import __version__
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import DumbbellError, PrivilegeError
-from dumbbell.gate.case import is_under_test
-from dumbbell.gate.suite_result import longest_first, observe
-from dumbbell.run import Run
-from dumbbell.run.engine import KERNEL, SIMULATOR, engine_build
-from dumbbell.runs import Execution, measure_each
-from dumbbell.runs.measures import Measures
+from dumbbell.gate import is_under_test, longest_first, observe
+from dumbbell.run import KERNEL, SIMULATOR, Run, engine_build
+from dumbbell.runs import Execution, Measures, measure_each
 from dumbbell.verdict import INVALID
 from dumbbell_studies.score.board import Board
 from dumbbell_studies.score.control import CellScore, ControlScore, MetricScore
@@ -74,7 +71,7 @@ class League:
     controls: tuple[ControlScore, ...]
     seeds: tuple[int, ...]
     engine: str
-    engine_version: str = ENGINE_VERSION
+    engine_version: str = __version__
     engine_build: str = field(default_factory=engine_build)
 
     @cached_property

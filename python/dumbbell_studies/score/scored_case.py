@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dumbbell.gate.case import Case
-from dumbbell.gate.subject import Measure
+from dumbbell.gate import Case, Measure
 from dumbbell_studies.score.bound import Bound
 
 __all__ = ["ScoredCase"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.gate.metric_value import write_value
-from dumbbell.quantities.pluralize import pluralize
-from dumbbell.scenario.group_labels import short_paths
+from dumbbell.gate import write_value
+from dumbbell.quantities import pluralize
+from dumbbell.scenario import short_paths
 from dumbbell_studies.score.board import Board
 from dumbbell_studies.score.control import CellScore, ControlScore, MetricScore
 from dumbbell_studies.score.league import League

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from dumbbell.compare.reference import Outcome, compared
-from dumbbell.compare.worst import Worst
+from dumbbell.compare import Outcome, Worst, compared
 from dumbbell.errors import ScenarioError
 from dumbbell.runs import Execution
 from dumbbell.scenario import Scenario

@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dumbbell.compare.worst import Worst
+from dumbbell.compare import Worst
 from dumbbell.errors import ScenarioError, os_reason
-from dumbbell.scenario import Scenario
-from dumbbell.scenario.describe_path import describe_path
-from dumbbell.scenario.file import format_scenario
+from dumbbell.scenario import Scenario, describe_path
 from dumbbell.scenario_space import Candidate, Plain
 
 __all__ = ["Confirmation", "Finding"]
@@ -132,7 +130,7 @@ class Finding:
         """Return the scenario file."""
         named = self.scenario.replace(name=f"{self.plain.tested}: {self.worst.name}")
         head = [f"# {self.sentence}.", f"# {self.proof}"]
-        return "\n".join(head) + "\n" + format_scenario(named)
+        return "\n".join(head) + "\n" + named.to_toml()
 
     @property
     def proof(self) -> str:

@@ -8,13 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dumbbell.compare.reference import Outcome, compared, mean_values
-from dumbbell.compare.worst import REALISTIC, Worst, worst_named
+from dumbbell.compare import REALISTIC, Outcome, Worst, compared, mean_values, worst_named
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import EngineError, ScenarioError
-from dumbbell.run.engine import KERNEL, check_engine
-from dumbbell.runs import Progress
-from dumbbell.runs.cache import Cache
+from dumbbell.run import KERNEL, check_engine
+from dumbbell.runs import Cache, Progress
 from dumbbell.scenario import Scenario
 from dumbbell.scenario_space import Candidate, Plain, space_named
 from dumbbell_studies.search.evaluator import Evaluator

@@ -12,8 +12,7 @@ from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.run import Run
-from dumbbell.runs import Execution, Progress, measure_each
-from dumbbell.runs.measures import Measures
+from dumbbell.runs import Execution, Measures, Progress, measure_each
 from dumbbell.scenario import Group, Scenario
 from dumbbell.verdict import INVALID
 from dumbbell_studies.score import Board, find_board, score_board, shipped_boards

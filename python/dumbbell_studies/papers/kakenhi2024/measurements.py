@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dumbbell.metrics import Warmup
-from dumbbell.models.cubic_epochs import trajectory_mean_pkts
+from dumbbell.models import trajectory_mean_pkts
+from dumbbell.plots import to_floats
 from dumbbell.run import Run
-from dumbbell.run.series import to_floats
 from dumbbell_studies.papers.kakenhi2024.runs import Alone, Interval, Point
 from dumbbell_studies.papers.results import group_values
 

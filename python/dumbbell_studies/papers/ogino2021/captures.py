@@ -8,7 +8,6 @@ import numpy as np
 
 from dumbbell.plots import Curve, Figure, buffer_colors
 from dumbbell.run import Run
-from dumbbell.run.series import first_flow, flow_series
 from dumbbell_studies.papers.captured_flow import CapturedFlow, read_first_flows
 from dumbbell_studies.papers.inflight_counts import compare_counts
 from dumbbell_studies.papers.ogino2021.figures import OVER_TIME, OverTime, over_time_figure
@@ -16,6 +15,7 @@ from dumbbell_studies.papers.ogino2021.measurements import Measured
 from dumbbell_studies.papers.ogino2021.runs import BUFFERS_BDP, COPA, Point
 from dumbbell_studies.papers.paper import FromCaptures
 from dumbbell_studies.papers.results import Results
+from dumbbell_studies.papers.series import first_flow, flow_series
 
 __all__ = ["evaluate_captures"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dumbbell.plots import Curve, Figure, buffer_colors, style_of
-from dumbbell.run.series import first_flow, flow_series
 from dumbbell_studies.papers.ogino2021.measurements import Measured, points_of
 from dumbbell_studies.papers.ogino2021.runs import BUFFERS_BDP, COPA, RIVAL, Point
 from dumbbell_studies.papers.results import Results
+from dumbbell_studies.papers.series import first_flow, flow_series
 
 __all__ = ["OVER_TIME", "OverTime", "draw_figures", "over_time_figure"]
 

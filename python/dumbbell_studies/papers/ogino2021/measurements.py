@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dumbbell.run import Run
-from dumbbell.run.series import first_flow, flow_series, share_of_time
 from dumbbell_studies.papers.inflight_counts import COLUMNS, Counts, compare_counts
 from dumbbell_studies.papers.ogino2021.runs import BUFFERS_BDP, COPA, RIVAL, Point
 from dumbbell_studies.papers.results import Results, group_values
+from dumbbell_studies.papers.series import first_flow, flow_series, share_of_time
 
 __all__ = ["Kind", "Measured", "measure", "points_of"]
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dumbbell.statistics import Interval
-from dumbbell.statistics.mean_interval import student_interval
+from dumbbell.statistics import Interval, student_interval
 from dumbbell_studies.papers import coexistence
 from dumbbell_studies.papers.element import Setup
 from dumbbell_studies.papers.finding import evaluate

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from dumbbell.statistics import Interval, paired_difference
-from dumbbell.statistics.mean_interval import student_interval
+from dumbbell.statistics import Interval, paired_difference, student_interval
 from dumbbell_studies.papers.element import Setup, Treatment
 from dumbbell_studies.papers.finding import evaluate
 from dumbbell_studies.papers.ogino2021.measurements import Measured

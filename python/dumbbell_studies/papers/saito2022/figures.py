@@ -8,11 +8,11 @@ import numpy as np
 
 from dumbbell.models import MODELS, Prediction
 from dumbbell.plots import Curve, Figure, buffer_colors, overlay, style_of
-from dumbbell.run.series import flow_series, state_labels
 from dumbbell_studies.papers.results import Results
 from dumbbell_studies.papers.saito2022.measurements import Measured
 from dumbbell_studies.papers.saito2022.runs import FLOWS, PAPER_SPREAD, Point, scenario
 from dumbbell_studies.papers.saito2022.spreads import DECIDING, drawn_spread, spreads_of, when
+from dumbbell_studies.papers.series import flow_series, state_labels
 
 __all__ = ["draw_figures"]
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dumbbell.quantities.quantity import Time
+from dumbbell.quantities import Time
 from dumbbell.run import Run
-from dumbbell.run.series import flow_series, state_labels
 from dumbbell_studies.papers.results import group_values
 from dumbbell_studies.papers.saito2022.runs import CAUSE_TIME, Point
+from dumbbell_studies.papers.series import flow_series, state_labels
 
 __all__ = ["Means", "Measured", "measure"]
 

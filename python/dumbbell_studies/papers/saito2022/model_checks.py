@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dumbbell.models import MODELS
-from dumbbell.models.copa_equilibrium import LOCK_IN_BDP
+from dumbbell.models import LOCK_IN_BDP, MODELS
 from dumbbell_studies.papers.clauses import at_every
 from dumbbell_studies.papers.finding import Check
 from dumbbell_studies.papers.paper import ModelCheck

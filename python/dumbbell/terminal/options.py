@@ -12,26 +12,27 @@ from typing import Annotated, Any
 import typer
 from typer.models import OptionInfo
 
-from dumbbell.cli.completion import (
-    complete_discipline,
-    complete_engines,
-    complete_impairment,
-    complete_what,
-)
-from dumbbell.cli.up_link import (
-    UP_FIELDS,
-    WAY_BACK,
-)
 from dumbbell.congestion_control.linux_tree import use_linux_tree
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.isolation.sandbox import run_unconfined
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, fields_of
 from dumbbell.scenario.kinds import Impair, Queue
+from dumbbell.terminal.completion import (
+    complete_discipline,
+    complete_engines,
+    complete_impairment,
+    complete_what,
+)
+from dumbbell.terminal.up_link import (
+    UP_FIELDS,
+    WAY_BACK,
+)
 
 __all__ = [
     "OPTION_FIELDS",
     "OUTPUT",
+    "RUN",
     "SETTABLE",
     "CacheFlag",
     "Engine",

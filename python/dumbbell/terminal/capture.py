@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.cli.options import OUTPUT
 from dumbbell.errors import DumbbellError, ScenarioError
 from dumbbell.run import Run
 from dumbbell.run.capture import CAPTURE, CAPTURE_POINTS, HEADERS, Capture, pending_capture
+from dumbbell.terminal.options import OUTPUT
 
 __all__ = [
     "CaptureFlag",

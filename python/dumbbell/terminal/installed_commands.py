@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from dumbbell.cli.lazy_command import CommandGroup, LazyCommand
+from dumbbell.terminal.lazy_command import CommandGroup, LazyCommand
 
 __all__ = ["InstalledCommand", "RootGroup", "installed_commands"]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "error", "note", "note_cache", "out", "print_files", "print_json", "print_line", "print_table",
-    "progress_bar",
+    "progress_bar", "show_page",
 ]  # fmt: skip
 
 #: Width of tables that go into a file or pipe.
@@ -277,3 +277,12 @@ class ProgressBar:
         """
         label = f"{of}run {progress.finished} of {progress.total}"
         self.at(progress.simulated_s / max(progress.total_s, 1e-9), label)
+
+
+def show_page(path: Path) -> None:
+    """Open a page in the browser, or print where it is if there is no display."""
+    import webbrowser  # slow to import
+
+    has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+    if not (has_display and webbrowser.open(path.resolve().as_uri())):
+        print_line(f"open {path.resolve().as_uri()}")

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dumbbell.plots import to_floats
 from dumbbell.run import Run
 
 __all__ = ["first_flow", "flow_series", "share_of_time", "state_labels"]
@@ -71,10 +72,3 @@ def state_labels(run: Run, group: int, column: str) -> npt.NDArray[Any]:
         names, numbers = series[column].labels, to_floats(values).astype(int)
     labels: npt.NDArray[Any] = np.asarray(names, dtype=str)[numbers]
     return labels
-
-
-def to_floats(values: Any) -> FloatArray:
-    """Return an Arrow column as floats; missing values become NaN."""
-    column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    array: FloatArray = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return array

@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dumbbell.cli.options import FLAG_WORDS, OPTION_FIELDS, Fields
-from dumbbell.cli.up_link import add_up_link, axis_names, first_values, of_up_link
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of
 from dumbbell.sweeps.field import AxisField, field_of
+from dumbbell.terminal.options import FLAG_WORDS, OPTION_FIELDS, Fields
+from dumbbell.terminal.up_link import add_up_link, axis_names, first_values, of_up_link
 
 __all__ = ["base_of_axes", "base_scenario", "single_values"]
 

@@ -1,0 +1,66 @@
+"""The names of `dumbbell.terminal`, each with its module."""
+
+from .capture import tidying
+from .completion import complete_engines, complete_what, matching
+from .console import (
+    ProgressBar,
+    note,
+    note_cache,
+    note_missing_figures,
+    out,
+    print_json,
+    print_line,
+    print_table,
+    progress_bar,
+    show_page,
+)
+from .installed_commands import InstalledCommand
+from .options import (
+    OUTPUT,
+    RUN,
+    CacheFlag,
+    Fields,
+    Jobs,
+    Json,
+    Lang,
+    LinuxTreeOption,
+    Show,
+    SimulatorCacheFlag,
+    UnsafeNoSandbox,
+    with_field_options,
+)
+from .real_time import real_time_note
+from .scenario_options import base_scenario, single_values
+
+__all__ = [
+    "OUTPUT",
+    "RUN",
+    "CacheFlag",
+    "Fields",
+    "InstalledCommand",
+    "Jobs",
+    "Json",
+    "Lang",
+    "LinuxTreeOption",
+    "ProgressBar",
+    "Show",
+    "SimulatorCacheFlag",
+    "UnsafeNoSandbox",
+    "base_scenario",
+    "complete_engines",
+    "complete_what",
+    "matching",
+    "note",
+    "note_cache",
+    "note_missing_figures",
+    "out",
+    "print_json",
+    "print_line",
+    "print_table",
+    "progress_bar",
+    "real_time_note",
+    "show_page",
+    "single_values",
+    "tidying",
+    "with_field_options",
+]
