@@ -46,8 +46,10 @@ AXES = {"buffer", "flows", "rate", "rtt", "cc", "jitter", "start", "time"}
 
 def template_texts() -> set[str]:
     found: set[str] = set()
+    places = [resources.files(f"{each}.report") for each in ("dumbbell", "dumbbell_studies")]
     for name in TEMPLATES:
-        text = resources.files("dumbbell.report").joinpath("templates", name).read_text("utf-8")
+        files = [place.joinpath("templates", name) for place in places]
+        text = next(file for file in files if file.is_file()).read_text("utf-8")
         found.update(re.findall(r'\bt\("([^"]*)"\)', text))
     return found
 
