@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +171,7 @@ def verdicts(ended: list[dict[str, Any]]) -> str:
     return ", ".join(f"{totals[verdict]} {verdict}" for verdict in sorted(totals))
 
 
-TABLES = {
+TABLES: dict[str, Callable[[str, dict[str, Any]], str]] = {
     "answers": answers,
     "predictions": predictions,
     "kernel_elements": lambda _page, _found: kernel_elements.table(),
