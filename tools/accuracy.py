@@ -121,7 +121,7 @@ def summary_table(cases: Cases, by_chance: Sequence[float]) -> str:
     kernel_runs = sum(len(case.reps) for case, _ in cases)
     valid = sum(len(case.values) for case, _ in cases)
     body = [
-        ["pairs of congestion controls", str(len({pair_of(case) for case, _ in cases}))],
+        ["pairs of algorithms", str(len({pair_of(case) for case, _ in cases}))],
         ["scenarios", str(len(cases))],
         ["runs on the kernel (of these not INVALID)", f"{kernel_runs} ({valid})"],
         ["simulated runs", str(SEEDS * len(cases))],

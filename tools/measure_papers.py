@@ -2,7 +2,7 @@
 
 ``python tools/measure_papers.py`` measures what is missing in ``tests/data``, and continues where
 it was stopped; arguments name papers, ``coexistence``; without any it is all. What is to be
-measured again is deleted from the files first. On a quiet machine, as root: so many runs at a time
+measured again is deleted from the files first. On a quiet machine, as root: as many runs at a time
 as a batch says keep the relay within 150 µs on two cores. An INVALID run is not kept but repeated.
 """
 

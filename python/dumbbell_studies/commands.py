@@ -13,19 +13,19 @@ COMMANDS = {
         ),
         (
             "search", "reproduce",
-            "Search for the scenario in which a congestion control does worst; make it small.",
+            "Search for the scenario in which an algorithm does worst; make it small.",
         ),
         (
             "tune", "search",
-            "Search for the parameters with which a congestion control does best.",
+            "Search for the parameters with which an algorithm does best.",
         ),
         (
             "ablate", "tune",
-            "Measure a congestion control with each parameter off or at its ends, in one table.",
+            "Measure an algorithm with each parameter off or at its ends, in one table.",
         ),
         (
             "score", "gate",
-            "Score congestion controls on a board: how far from the ideal one each is, and where.",
+            "Score algorithms on a board: how far from the ideal one each is, and where.",
         ),
     )
 }  # fmt: skip

@@ -66,7 +66,7 @@ RUN = ("run", "copa", "cubic")
         (("xval", "copa", "linux/cubic"), "use `--engine kernel`, or `cubic`\n"),
         (
             ("run", "linux/cubic:beta=1", "--engine", "kernel"),
-            "error: `linux/cubic:beta=1`: the kernel's own congestion controls have no parameters; "
+            "error: `linux/cubic:beta=1`: the kernel's own algorithms have no parameters; "
             "use `linux/cubic`\n",
         ),
         (
@@ -86,8 +86,8 @@ RUN = ("run", "copa", "cubic")
         (("sweep", "copa", "--jobs", "0"), "--jobs"),
         (("xval", "copa", "--reps", "0"), "--reps"),
         (("xval", "absent.toml"), "error: absent.toml: no such file"),
-        (("run", "copa,cubic"), "separate congestion controls with a space: `copa cubic`"),
-        (("run", "copa:mode_window_rtts=5,cubic"), "separate congestion controls with a space"),
+        (("run", "copa,cubic"), "separate algorithms with a space: `copa cubic`"),
+        (("run", "copa:mode_window_rtts=5,cubic"), "separate algorithms with a space"),
         ((*RUN, "--out", "/proc/x"), "/proc/x: cannot be written: no such file or directory"),
         (
             (*RUN, "--out", "/dev/null/x"),
@@ -112,7 +112,7 @@ RUN = ("run", "copa", "cubic")
         ((*RUN, "--delay", "5ms"), "did you mean `--rtt`?"),
         ((*RUN, "--duration", "5s"), "did you mean `--time`?"),
         ((*RUN, "--qdisc", "pfifo"), "did you mean `--queue`?"),
-        (("run", "--cca", "copa"), "congestion controls are arguments: `copa cubic`"),
+        (("run", "--cca", "copa"), "algorithms are arguments: `copa cubic`"),
         ((*RUN, "--zzz"), "no such option: --zzz; `dumbbell run --help` lists the options"),
         (("sweep", "copa", "--axis", "bandwidth=1mbit"), "did you mean `rate`?"),
         (("sweep", "copa", "--axis", "copa.delay=1ms"), "did you mean `rtt`?"),

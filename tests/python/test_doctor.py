@@ -13,7 +13,7 @@ FABRICATED: list[dict[str, Any]] = [
     {"name": "TUN devices", "status": "ok", "value": "/dev/net/tun", "costs": "", "remedy": "",
      "needed_for": ["kernel"]},
     {"name": "struct_ops", "status": "missing", "value": "not in this kernel",
-     "costs": "our congestion controls do not run", "remedy": "Linux 5.6 or newer",
+     "costs": "our algorithms do not run", "remedy": "Linux 5.6 or newer",
      "needed_for": ["bpf"]},
     {"name": "clang", "status": "limited", "value": None, "costs": "own files do not compile",
      "remedy": "apt install clang"},
@@ -37,7 +37,7 @@ def test_says_what_is_missing_what_it_costs_and_the_remedy(cli, machine):
     assert outcome.out.splitlines()[-3:] == [
         "simulator: yes",
         "kernel engine: yes",
-        "our congestion controls in the kernel: no, struct_ops: not in this kernel",
+        "our algorithms in the kernel: no, struct_ops: not in this kernel",
     ]
 
 
@@ -45,7 +45,7 @@ def test_what_the_kernel_engine_lacks_our_congestion_controls_lack_too(cli, mach
     machine([{**FABRICATED[0], "status": "missing", "value": "no /dev/net/tun"}])
     lines = cli("doctor").out.splitlines()
     assert "kernel engine: no, TUN devices: no /dev/net/tun" in lines
-    assert "our congestion controls in the kernel: no, TUN devices: no /dev/net/tun" in lines
+    assert "our algorithms in the kernel: no, TUN devices: no /dev/net/tun" in lines
 
 
 def test_a_build_without_the_engine_does_not_claim_it(cli, machine):

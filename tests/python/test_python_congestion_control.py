@@ -155,7 +155,7 @@ def test_what_cannot_be_loaded_says_why(mine: Path) -> None:
             pass
     """)
     )
-    with pytest.raises(dumbbell.EngineError, match="several congestion controls"):
+    with pytest.raises(dumbbell.EngineError, match="several algorithms"):
         dumbbell.run(Scenario([str(mine)], time="1s"))
     assert dumbbell.run(Scenario([f"{mine}#Second"], time="1s")).groups[0]["cc"] == "second"
 

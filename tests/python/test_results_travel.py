@@ -162,7 +162,7 @@ def test_an_archive_without_source_is_checked_as_far_as_it_goes(moved, cli, monk
     monkeypatch.chdir(moved)
     outcome = cli("archive", "run", "-o", "run.tar.zst", "--without-sources")
     assert outcome.code == 0
-    assert "3 congestion controls, 3 without source" in outcome.out
+    assert "3 algorithms, 3 without source" in outcome.out
     outcome = cli("verify", "run.tar.zst")
     assert (outcome.code, outcome.err) == (0, "")
     assert "no source    1 run: not run again" in outcome.out
@@ -335,7 +335,7 @@ def test_a_file_that_has_changed_is_said_to_be(incomplete, cli, tmp_path, monkey
     assert outcome.code == 2
     assert "`./mine.bpf.c` has changed since the runs in ../sweep" in outcome.err
     outcome = cli("sweep", "--resume", "../sweep", "--cc", "gain.py")
-    assert "`gain.py` is not a congestion control of ../sweep" in outcome.err
+    assert "`gain.py` is not an algorithm of ../sweep" in outcome.err
 
 
 def test_source_that_was_changed_in_the_directory_is_not_run(incomplete, cli):

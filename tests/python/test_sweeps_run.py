@@ -359,7 +359,7 @@ def test_axes_on_the_command_line(cli):
         (("--axis", "flows"), "use `--axis NAME=VALUES`"),
         (("--axis", "flows=1", "--flows", "2"), "axis `flows` is given twice"),
         (("--zip", "rate,rtt"), "`rate` is not an axis of this sweep"),
-        (("--resume", "x"), "it cannot be combined with congestion controls"),
+        (("--resume", "x"), "it cannot be combined with algorithms"),
         (("--resume", "x"), "repeat the first command with more `--reps` and the same `--out`"),
         (("--warmup", "1min"), "leaves nothing of a run"),
     ):

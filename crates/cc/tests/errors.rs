@@ -243,7 +243,7 @@ fn a_file_without_ops_or_with_several_is_refused() {
     let line = refusal_of(&[PREAMBLE, AVOID, OPS, &second]);
     assert_eq!(
         line,
-        "`FILE` defines several congestion controls (mine, other); append `#` and the name of one, \
+        "`FILE` defines several algorithms (mine, other); append `#` and the name of one, \
          as in `#mine`"
     );
 }
@@ -290,7 +290,7 @@ fn an_op_that_the_kernel_gives_to_modules_only_is_refused() {
     let line = refusal_of(&[PREAMBLE, AVOID, info, &ops]);
     assert!(
         line.contains(
-            ":\nthe kernel does not let BPF congestion controls implement `get_info`; remove it\n"
+            ":\nthe kernel does not let BPF algorithms implement `get_info`; remove it\n"
         ),
         "{line}"
     );

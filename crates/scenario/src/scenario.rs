@@ -62,7 +62,9 @@ impl Scenario {
             return refuse("the time is 0; use a time above 0, like `120s`".to_owned());
         }
         if self.groups.iter().all(|group| group.flows == 0) {
-            return refuse("there are no flows; use at least one congestion control".to_owned());
+            return refuse(
+                "there are no flows; use at least one congestion control algorithm".to_owned(),
+            );
         }
         let samples = self
             .duration_ns

@@ -42,7 +42,7 @@ VALUE_ERRORS = {
 #: In the order of `dumbbell --help`, with what that says of each: the first line of its own help.
 #: Other packages add theirs: `installed_commands`.
 COMMANDS = {
-    "run": "Run congestion controls against each other, or a scenario file.",
+    "run": "Run congestion control algorithms against each other, or a scenario file.",
     "emulate": "Run any program over an emulated path, with a verdict on whether to believe it.",
     "enter": "Run a program in a host of a running `dumbbell emulate`; without a command, a shell.",
     "interop-sim": "Be the network simulator of the QUIC interop runner, between two interfaces.",
@@ -55,7 +55,7 @@ COMMANDS = {
     "analyze": "Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.",
     "gate": "Run a suite and evaluate what is under test by its criteria or against a baseline.",
     "compare": "Compare two sets of runs: B minus A, paired by seed, with intervals.",
-    "archive": "Write runs, their scenarios and the congestion controls' sources to one file.",
+    "archive": "Write runs, their scenarios and the algorithms' sources to one file.",
     "verify": "Check an archive's digests, run its simulated runs again, and compare byte by byte.",
     "metrics": "List the metrics, or print the formula and source of one.",
     "queues": "List the queue disciplines and impairments, or print the parameters of one.",
@@ -63,7 +63,7 @@ COMMANDS = {
     "tcp": "List the releases of Linux that `--tcp` takes, or print the switches of one.",
     "doctor": "Report what this machine can do, what each missing piece costs, and how to get it.",
     "cache": "Show what the cache of runs holds and where it is, remove runs, check them.",
-    "cc": "List the congestion controls; check or start one of your own.",
+    "cc": "List the congestion control algorithms; check or start one of your own.",
     "model": "Predict what happens at a bottleneck, with formulas from papers.",
 }
 
@@ -71,7 +71,7 @@ COMMANDS = {
 app = typer.Typer(
     cls=RootGroup,
     name="dumbbell",
-    help="Put any mix of TCP congestion controls on one bottleneck and see who gets what.",
+    help="Put any mix of congestion control algorithms on a network and see who gets what.",
     epilog=examples(
         "dumbbell run copa cubic --buffer 2bdp --time 30s",
         "dumbbell sweep copa cubic --buffer 0.5..8bdp --reps 3 --out results/buffers",
@@ -99,7 +99,7 @@ def root(
         ),
     ] = False,
 ) -> None:
-    """Put any mix of TCP congestion control algorithms on one bottleneck and see who gets what."""
+    """Put any mix of congestion control algorithms on a network and see who gets what."""
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ def archive_command(
         bool,
         typer.Option(
             "--without-sources",
-            help="Leave out the source text of congestion controls that are not built in; their "
+            help="Leave out the source text of algorithms that are not built in; their "
             "digests stay, and `verify` cannot run them again.",
         ),
     ] = False,
@@ -63,7 +63,7 @@ def archive_command(
     sources = f", {lacking} without source" if lacking else " with sources"
     for line in (
         f"{pluralize(len(result.manifest.runs), 'run')}, "
-        f"{pluralize(len(ccs), 'congestion control')}{sources}",
+        f"{pluralize(len(ccs), 'algorithm')}{sources}",
         f"archive: {out_file} ({size / 1e6:.1f} MB)",
         f"sha256: {result.sha256}",
     ):

@@ -25,7 +25,7 @@ __all__ = ["cc_app"]
 cc_app = typer.Typer(
     cls=CommandGroup,
     add_completion=False,
-    help="List the congestion controls; check or start one of your own.",
+    help="List the congestion control algorithms; check or start one of your own.",
     no_args_is_help=True,
 )
 
@@ -75,7 +75,7 @@ def list_command(
 @cc_app.command("check", epilog=examples("dumbbell cc check ./mine.bpf.c --storms 10"))
 def check_command(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A congestion control: mine.bpf.c or mine.py.")
+        str, typer.Argument(metavar="FILE", help="An algorithm: mine.bpf.c or mine.py.")
     ],
     storms: Annotated[int, typer.Option(min=1, max=1000, help="How many random storms.")] = 3,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it

@@ -85,8 +85,8 @@ def statistics_text(result: Run, link: LinkCounts) -> str:
         for name, value in link.statistics.items()
         if value and not name.startswith(idle)
     )
-    told = ", ".join(write_statistic(name, value) for name, value in counted)
-    return f"{link.get('queue', 'drop-tail')}{of}: {told}"
+    shown = ", ".join(write_statistic(name, value) for name, value in counted)
+    return f"{link.get('queue', 'drop-tail')}{of}: {shown}"
 
 
 def lost(link: Mapping[str, Any], result: Run) -> str:

@@ -97,7 +97,7 @@ def abilities(found: Sequence[Fact]) -> list[Ability]:
         Ability("simulator", simulator_fault()),
         Ability("kernel engine", kernel),
         Ability(
-            "our congestion controls in the kernel",
+            "our algorithms in the kernel",
             tuple(dict.fromkeys(kernel + missing_for(found, BPF))),
         ),
     ]

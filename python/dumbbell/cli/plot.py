@@ -42,7 +42,7 @@ def plot_command(
         str | None,
         typer.Option(
             metavar="NAME,…",
-            help=f"Of a run: {', '.join(SERIES)}, or a series of its congestion controls (`mode`) "
+            help=f"Of a run: {', '.join(SERIES)}, or a series of its algorithms (`mode`) "
             "or queue disciplines (`prob`).",
             show_default=",".join(USUAL_SERIES),
         ),

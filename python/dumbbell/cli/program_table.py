@@ -45,7 +45,7 @@ def command_of(program: Mapping[str, Any]) -> str:
 def ending(program: Mapping[str, Any]) -> str:
     """Write how a program ended."""
     if program["was_ended"]:
-        return "told to end"
+        return "asked to end"
     if program["exit_code"] is not None:
         return f"exit code {program['exit_code']}"
     return f"signal {program['signal']}"

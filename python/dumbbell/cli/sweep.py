@@ -157,7 +157,7 @@ Files = Annotated[
     typer.Option(
         "--cc",
         metavar="FILE",
-        help="With --resume: where the file of a congestion control is now; it must be the one "
+        help="With --resume: where the file of an algorithm is now; it must be the one "
         "that ran. Repeatable.",
         rich_help_panel=OUTPUT,
         show_default=False,
@@ -229,7 +229,7 @@ def sweep_command(
         if files or trust:
             raise ScenarioError("`--cc` and `--trust` go with `--resume DIR`")
         if not what:
-            raise ScenarioError("name congestion controls, like `copa cubic`, or a scenario file")
+            raise ScenarioError("name algorithms, like `copa cubic`, or a scenario file")
         zips = [[name.strip() for name in words.split(",")] for words in zipped or []]
         constants, lists = axes.constants_and_lists(
             fields, kept=[name for words in zips for name in words]
@@ -258,7 +258,7 @@ def check_alone(*, is_other: bool) -> None:
     if is_other:
         raise ScenarioError(
             "`--resume DIR` runs the sweep as it was started: it cannot be combined with "
-            "congestion controls, fields, axes, repetitions or `--out`; for more repetitions, "
+            "algorithms, fields, axes, repetitions or `--out`; for more repetitions, "
             "repeat the first command with more `--reps` and the same `--out`"
         )
 

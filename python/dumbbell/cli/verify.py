@@ -28,7 +28,7 @@ def verify_command(
         bool,
         typer.Option(
             "--trust",
-            help="Compile and run the congestion controls that the archive carries, in a confined "
+            help="Compile and run the algorithms that the archive carries, in a confined "
             "process. Read them first.",
         ),
     ] = False,

@@ -45,7 +45,7 @@ What = Annotated[
     list[str],
     typer.Argument(
         metavar="CC… | CC+CC… | FILE.toml…",
-        help="One scenario of these congestion controls, a group each; or one per `copa+cubic`, "
+        help="One scenario of these algorithms, a group each; or one per `copa+cubic`, "
         "one per file.",
         show_default=False,
         autocompletion=complete_what,

@@ -219,7 +219,7 @@ class CongestionControlChoice:
             hint = nearest(self.name, known)
             if "," in self.name:
                 names = " ".join(filter(None, (name.strip() for name in self.name.split(","))))
-                hint = f"; separate congestion controls with a space: `{names}`"
+                hint = f"; separate algorithms with a space: `{names}`"
             message = f"unknown congestion control `{excerpt(self.name)}`{hint}"
             raise ScenarioError(message, key="cc")
         if self.preset:
@@ -254,8 +254,7 @@ class CongestionControlChoice:
             )
         if self.params:
             raise ScenarioError(
-                f"`{self}`: the kernel's own congestion controls have no parameters; "
-                f"use `{self.name}`",
+                f"`{self}`: the kernel's own algorithms have no parameters; use `{self.name}`",
                 key="cc",
             )
 
@@ -344,7 +343,7 @@ class CongestionControlChoice:
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals and key in congestion_controls():
                 raise ScenarioError(
-                    f"`{excerpt(text)}`: `{key}` is not a parameter; separate congestion controls "
+                    f"`{excerpt(text)}`: `{key}` is not a parameter; separate algorithms "
                     "with a space",
                     key="cc",
                 )

@@ -58,7 +58,7 @@ class SourceFiles:
                 raise changed(namesakes[0], f"`{file}`", digest, self.result)
             names = ", ".join(f"`{cc.name}`" for cc in dict.fromkeys(ours)) or "none from a file"
             raise ScenarioError(
-                f"`{file}` is not a congestion control of {self.result}, which has {names}",
+                f"`{file}` is not an algorithm of {self.result}, which has {names}",
                 key="cc",
             )
 

@@ -263,7 +263,7 @@ def find_in_file(path: Path, wanted: str | None) -> type[CongestionControl]:
         )
     if len(defined) > 1:
         raise ScenarioError(
-            f"`{path}` defines several congestion controls ({', '.join(defined)}); name one of "
+            f"`{path}` defines several algorithms ({', '.join(defined)}); name one of "
             f"them after the file, as in `{path}#{next(iter(defined))}`",
             key="cc",
         )

@@ -200,7 +200,7 @@ class ForeignProcess:
         if not data:
             self.poll.unregister(self.channels.status)
             if self.pidfd is None:
-                raise ServerDiedError("the process that runs foreign congestion controls has died")
+                raise ServerDiedError("the process that runs foreign algorithms has died")
             return
         for word, value in self.status.feed(data):
             if word == "pid":
@@ -322,7 +322,7 @@ class ForeignProcess:
     def take_cancelled(self, _value: Any) -> None:
         """The run was cancelled, if it was asked to."""
         if not self.kill_at_s:
-            raise BrokenAnswer("that it was cancelled, which nobody asked for")
+            raise BrokenAnswer("that it was cancelled, without a request")
         raise Cancelled("the run was cancelled")
 
     def take_stuck(self, value: Any) -> None:
@@ -422,7 +422,7 @@ def name_all(foreign: Sequence[str]) -> str:
     names = [f"`{printable(cc)}`" for cc in dict.fromkeys(foreign)]
     if len(names) == 1:
         return f"congestion control {names[0]}"
-    return f"one of the congestion controls {', '.join(names)}"
+    return f"one of the algorithms {', '.join(names)}"
 
 
 def text_of(value: Any) -> str:

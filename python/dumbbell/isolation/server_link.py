@@ -88,7 +88,7 @@ class Server:
             return self.start_once(text, output)
         except OSError as error:
             raise EngineError(
-                f"the process that runs foreign congestion controls has died: {error}"
+                f"the process that runs foreign algorithms has died: {error}"
             ) from None
 
     def start_once(self, text: bytes, output: int | None) -> Channels:

@@ -49,7 +49,7 @@ class QueueRow:
 
     link: str
     discipline: str
-    told: tuple[str, ...]
+    reported: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ def read_tables(file: File, tables: Any, scenario: Scenario) -> dict[str, pa.Tab
     if (BY_GROUP in series) != (bool(series) and len(scenario.groups) > 1):
         raise BrokenAnswer(f"a table `{BY_GROUP}` that is missing or unexpected")
     if bool(series) != (scenario.sample > 0):
-        raise BrokenAnswer("tables that nobody asked for, or none")
+        raise BrokenAnswer("tables without a request, or none")
     if (TRANSFERS in read) != has_transfers(scenario):
         raise BrokenAnswer("transfers that no application made, or none of them")
     return read

@@ -160,13 +160,13 @@ def numbers(entries: list[dict[str, Any]], key: str) -> list[int]:
 def check_loaded(entry: Any) -> None:
     """Refuse a congestion control algorithm of another form."""
     if not isinstance(entry, dict):
-        raise BrokenAnswer("a congestion control of another form")
+        raise BrokenAnswer("an algorithm of another form")
     apart = ("params", "needs_ecn", "declared")
     rest = {key: value for key, value in entry.items() if key not in apart}
     check_keys("congestion control", rest, LOADED, {})
     params = entry.get("params")
     if entry.get("needs_ecn", True) is not True or not isinstance(params, dict):
-        raise BrokenAnswer("a congestion control of another form")
+        raise BrokenAnswer("an algorithm of another form")
     for name, value in params.items():
         if not is_of(TEXT, name) or not is_of(WHOLE, value):
             raise BrokenAnswer("a parameter of another form")

@@ -30,8 +30,8 @@ class LinkCounts(dict[str, Any]):
     @property
     def statistics(self) -> Mapping[str, int]:
         """The queue discipline's own statistics, by the names of ``tc -s``, with units."""
-        told: Mapping[str, int] = self.get(STATISTICS, {})
-        return told
+        found: Mapping[str, int] = self.get(STATISTICS, {})
+        return found
 
 
 def with_links(summary: Mapping[str, Any]) -> dict[str, Any]:

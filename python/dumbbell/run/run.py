@@ -411,7 +411,7 @@ class Run:
     ) -> Run:
         """Read what `to_dict` wrote.
 
-        Nothing is looked for, compiled or executed: what the document says of a congestion control
+        Nothing is looked for, compiled or executed: what the document says of a CCA
         algorithm describes it.
 
         Raises

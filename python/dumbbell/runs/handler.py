@@ -57,7 +57,7 @@ class Job:
         # The key may be minutes old; what ran must not be kept under another source's.
         if not self.key.sources.keys() <= run.sources.keys():
             raise CongestionControlError(
-                "the source of a congestion control was changed before its run began; run it again"
+                "the source of an algorithm was changed before its run began; run it again"
             )
         measured = {}
         if self.measures:
@@ -72,13 +72,13 @@ def perform_remotely(job: Job) -> Record:
     Raises
     ------
     EngineError
-        The worker has another build of the engine, or another source of a congestion control
+        The worker has another build of the engine, or another source of a congestion-control
         algorithm.
     """
     here = run_key(job.scenario, job.engine)
     same = here.engine_build == job.key.engine_build
     if not same or (here.digest != job.key.digest and job.key.is_lasting):
-        what = "source of a congestion control" if same else "build of dumbbell"
+        what = "source of an algorithm" if same else "build of dumbbell"
         raise EngineError(
             f"a worker has another {what} than this process; install the same on all of them"
         )

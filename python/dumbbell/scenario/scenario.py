@@ -172,7 +172,7 @@ class Scenario:
     def _check(self) -> None:
         """Refuse fields that do not fit together."""
         if not self.groups:
-            raise ScenarioError("no flows; name a congestion control, like `copa`")
+            raise ScenarioError("no flows; name a congestion control algorithm, like `copa`")
         for index, group in enumerate(self.groups):
             try:
                 group.check_within(self.time)

@@ -193,7 +193,7 @@ What = Annotated[
     list[str],
     typer.Argument(
         metavar="CC… | FILE.toml",
-        help="Congestion controls, one group each: `copa`, `copa:mode_window_rtts=5`, "
+        help="Congestion control algorithms, a group each: `copa`, `copa:mode_window_rtts=5`, "
         "`./mine.bpf.c`, `linux/cubic` (the running kernel's own), `DIR/net/ipv4/tcp_vegas.c` "
         "(a Linux source file); or a scenario file.",
         show_default=False,
@@ -284,7 +284,7 @@ WithoutSources = Annotated[
     bool,
     typer.Option(
         "--without-sources",
-        help="Leave the congestion controls' source text out of the directory; their digests stay.",
+        help="Leave the algorithms' source text out of the directory; their digests stay.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -342,7 +342,7 @@ UnsafeNoSandbox = Annotated[
     bool,
     typer.Option(
         "--unsafe-no-sandbox",
-        help="Run congestion controls in files unconfined: they can read, change and send all that "
+        help="Run algorithms in files unconfined: they can read, change and send all that "
         "you can. The verdict says so.",
         rich_help_panel=RUN,
         callback=lambda is_wanted: _run_unconfined(is_wanted=is_wanted),
@@ -359,7 +359,7 @@ def unknown_option(problem: Any) -> str:
     if option == "--csv":
         return f"no such option: {option}; use --out DIR, then `dumbbell export DIR --csv`"
     if option == "--cc" or (meant and meant.name == "cc"):
-        return f"no such option: {option}; congestion controls are arguments: `copa cubic`"
+        return f"no such option: {option}; algorithms are arguments: `copa cubic`"
     if meant and meant.option in known:
         return f"no such option: {option}; did you mean `{meant.option}`?"
     words = sorted(name[2:] for name in known if name.startswith("--"))

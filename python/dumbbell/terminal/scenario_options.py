@@ -138,8 +138,8 @@ def refuse_flag_words(what: Sequence[str]) -> None:
     for word in what:
         if word.lower() in FLAG_WORDS:
             raise ScenarioError(
-                f"`{word}` is not a congestion control; an option like `--json` takes no value: "
-                f"remove `{word}`"
+                f"`{word}` is not a congestion control algorithm; an option like `--json` takes no "
+                f"value: remove `{word}`"
             )
 
 

@@ -21,7 +21,7 @@ __all__ = ["dumbbell_gate", "dumbbell_path", "dumbbell_run", "pytest_addoption"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
-    group = parser.getgroup("dumbbell", "congestion controls")
+    group = parser.getgroup("dumbbell", "congestion control algorithms")
     group.addoption(
         "--dumbbell-engine",
         choices=ENGINES,

@@ -82,7 +82,7 @@ def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> 
         name = loaded.get(group) if is_known_later else asked.name
         if flow["cc"] != name:
             wrong.append((flow, f"ran `{flow['cc']}`, expected `{name}`"))
-    what = "ran another congestion control"
+    what = "ran another algorithm"
     yield from about_flows(INVALID, "congestion_control", what, wrong, scenario)
     if len(summary["flows"]) != scenario.flow_count:
         yield Reason(

@@ -55,7 +55,7 @@ def score_command(
         list[str] | None,
         typer.Argument(
             metavar="[CC…]",
-            help="Congestion controls to score: `copa`, `copa:mode_window_rtts=5`, `./mine.bpf.c`; "
+            help="Algorithms to score: `copa`, `copa:mode_window_rtts=5`, `./mine.bpf.c`; "
             "all built-in ones when none is named, and with --linux-tree all of the tree's.",
             autocompletion=complete_what,
         ),

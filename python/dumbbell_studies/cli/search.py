@@ -143,8 +143,7 @@ def search_command(
     values = {**plain, **single_values(fields, "search")}
     if cc.endswith(".toml"):
         raise ScenarioError(
-            "`dumbbell search` takes a congestion control; say its path by options, like "
-            "`--rate 20mbit`"
+            "`dumbbell search` takes one algorithm; set its path by options, like `--rate 20mbit`"
         )
     scenario = base_scenario([cc], values)
     budget_s = None

@@ -88,7 +88,7 @@ def tuned(what: list[str], fields: Fields, over: str, on: str, seeds: int, comma
     """
     if any(word.endswith(".toml") for word in what):
         raise ScenarioError(
-            f"`dumbbell {command}` takes congestion controls; say their path by options, like "
+            f"`dumbbell {command}` takes algorithms; set their path by options, like "
             "`--rate 20mbit`"
         )
     scenario = base_scenario(what, {"time": TIME, **single_values(fields, command)})

@@ -24,5 +24,5 @@ def oracle_of(cc: CongestionControlChoice) -> str:
     for parameter in cc.description.parameters:
         value = cc.params.get(parameter.name, parameter.default)
         if KNOWN.search(parameter.name) and value:
-            return f"{parameter.name}={value} tells it what no sender knows"
+            return f"{parameter.name}={value} gives it what no sender knows"
     return ""

@@ -198,7 +198,7 @@ def plain_of(scenario: Scenario, against: CongestionControlChoice, worst: Worst)
     """Return the plain scenario, or say why there can be no search around it."""
     if not scenario.is_dumbbell or len(scenario.groups) != 1:
         raise ScenarioError(
-            "a search varies one link and one group under test; name one congestion control and "
+            "a search varies one link and one group under test; name one algorithm and "
             "the path by options, like `--rate 20mbit`"
         )
     group = scenario.groups[0]

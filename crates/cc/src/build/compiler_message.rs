@@ -55,9 +55,7 @@ pub(crate) fn explain(message: &str, types: Types) -> String {
     }
     let mut text = String::new();
     if let Some(ops) = listed(ops) {
-        text += &format!(
-            "the kernel does not let BPF congestion controls implement {ops}; remove it\n"
-        );
+        text += &format!("the kernel does not let BPF algorithms implement {ops}; remove it\n");
     }
     if let Some(fields) = listed(fields) {
         text += &match types {
@@ -260,8 +258,7 @@ mod tests {
              'struct tcp_congestion_ops'",
         ] {
             let text = explain(said, Types::Ours);
-            let start =
-                "the kernel does not let BPF congestion controls implement `get_info`; remove";
+            let start = "the kernel does not let BPF algorithms implement `get_info`; remove";
             assert!(text.starts_with(start), "{text}");
         }
         assert_eq!(

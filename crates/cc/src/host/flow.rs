@@ -418,7 +418,7 @@ impl Flow {
 
     #[cold]
     fn note_write(&self, op: Op, field: &str) {
-        let remedy = "the kernel does not let BPF congestion controls write that field";
+        let remedy = "the kernel does not let BPF algorithms write that field";
         self.note(op, format!("wrote `{field}`"), remedy.to_owned());
     }
 

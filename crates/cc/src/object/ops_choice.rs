@@ -36,10 +36,10 @@ pub(crate) fn choose<'data>(
     match (complete.next(), complete.next()) {
         (Some(table), None) => Ok(table),
         (Some(table), Some(_)) => Err(format!(
-            "defines several congestion controls ({listed}); append `#` and the name of one, as in `#{table}`"
+            "defines several algorithms ({listed}); append `#` and the name of one, as in `#{table}`"
         )),
         (None, _) => Err(format!(
-            "defines several congestion controls ({listed}), but none that the kernel would \
+            "defines several algorithms ({listed}), but none that the kernel would \
              register: `{}` {}",
             tables[0],
             check(tables[0]).expect_err("none is complete")

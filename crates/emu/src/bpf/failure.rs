@@ -29,7 +29,7 @@ pub(super) fn explain(name: &str, error: &libbpf_rs::Error, said: &str) -> Error
 /// The kernel does not know the flags by which a congestion control algorithm asks for Accurate ECN and ECT(1).
 pub(super) fn no_accurate_ecn(name: &str) -> Error {
     Error::Refused(format!(
-        "`{name}` needs Accurate ECN, which this kernel ({}) does not offer to congestion controls; use Linux 7.0, \
+        "`{name}` needs Accurate ECN, which this kernel ({}) does not offer to algorithms; use Linux 7.0, \
          a late release of 6.18, or the simulator",
         kernel::release()
     ))
@@ -38,18 +38,18 @@ pub(super) fn no_accurate_ecn(name: &str) -> Error {
 /// What this machine lacks to load any congestion control of ours, in one line.
 pub(crate) fn missing() -> Option<String> {
     let problem = if !kernel::may_load_bpf() {
-        "congestion controls cannot be loaded without privilege \
+        "algorithms cannot be loaded without privilege \
          (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN in the initial user namespace); run as root"
     } else if !kernel::has_btf() {
-        "this kernel cannot load our congestion controls: it has no BTF (/sys/kernel/btf/vmlinux); \
+        "this kernel cannot load our algorithms: it has no BTF (/sys/kernel/btf/vmlinux); \
          use one with CONFIG_DEBUG_INFO_BTF=y, as distributions build it"
     } else if !has_struct_ops() {
-        "this kernel cannot load our congestion controls: it has no struct_ops for \
+        "this kernel cannot load our algorithms: it has no struct_ops for \
          tcp_congestion_ops; use one with CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y, as \
          distributions build it"
     } else if !kernel::is_at_least(6, 4) {
         return Some(format!(
-            "this kernel ({}) cannot load our congestion controls: BPF links of struct_ops came \
+            "this kernel ({}) cannot load our algorithms: BPF links of struct_ops came \
              with Linux 6.4; use that or a newer one, or the kernel's own, as in `linux/cubic`",
             kernel::release()
         ));

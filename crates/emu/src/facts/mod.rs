@@ -66,7 +66,7 @@ fn privilege() -> Fact {
         name: "privilege",
         status,
         value,
-        costs: "none of our congestion controls in the kernel; only its own, such as `linux/cubic`",
+        costs: "none of our algorithms in the kernel; only its own, such as `linux/cubic`",
         remedy: "run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN",
         needed_for: &[Need::Bpf],
     }
@@ -105,7 +105,7 @@ fn rootless() -> Fact {
         name: "user namespaces",
         status,
         value,
-        costs: "the kernel engine needs root even for the kernel's own congestion controls",
+        costs: "the kernel engine needs root even for the kernel's own algorithms",
         remedy: "sysctl user.max_user_namespaces=10000, kernel.unprivileged_userns_clone=1 and \
                  kernel.apparmor_restrict_unprivileged_userns=0, where these exist",
         needed_for: &[],
@@ -173,7 +173,7 @@ fn kernels_own() -> Fact {
         .iter()
         .all(|&wanted| own.iter().any(|name| name == wanted));
     Fact {
-        name: "the kernel's own congestion controls",
+        name: "the kernel's own algorithms",
         status: if has_all { Status::Ok } else { Status::Limited },
         value,
         costs: "`linux/reno`, `linux/cubic` or `linux/bbr` cannot be run",
@@ -193,7 +193,7 @@ fn btf() -> Fact {
         name: "BTF",
         status,
         value,
-        costs: "none of our congestion controls in the kernel",
+        costs: "none of our algorithms in the kernel",
         remedy: "a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build it",
         needed_for: &[Need::Bpf],
     }
@@ -205,10 +205,10 @@ fn bpf_objects() -> Fact {
         .ok_or_else(|| "no BPF compiler when dumbbell was built".to_owned());
     let (status, value) = status_of(found, Status::Missing);
     Fact {
-        name: "built-in congestion controls for the kernel",
+        name: "built-in algorithms for the kernel",
         status,
         value,
-        costs: "none of our built-in congestion controls in the kernel",
+        costs: "none of our built-in algorithms in the kernel",
         remedy: "install clang, or run `pip install ziglang`, and build dumbbell again",
         needed_for: &[Need::Bpf],
     }
@@ -253,7 +253,7 @@ fn struct_ops() -> Fact {
         name: "struct_ops",
         status,
         value,
-        costs: "none of our congestion controls in the kernel",
+        costs: "none of our algorithms in the kernel",
         remedy: "Linux 6.4 or newer with BPF and BTF, as root",
         needed_for: &[Need::Bpf],
     }
@@ -319,6 +319,6 @@ mod tests {
             }
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
-        panic!("{} congestion controls stayed", ours());
+        panic!("{} algorithms stayed", ours());
     }
 }
