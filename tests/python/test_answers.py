@@ -18,8 +18,7 @@ from dumbbell_studies.papers.answers import answer_to, answers
 from dumbbell_studies.papers.apparatus import ELEMENTS, elements_for
 from dumbbell_studies.papers.conclusion import Conclusion
 from dumbbell_studies.papers.plain_words import ELEMENT_WORDS, PLAIN_WORDS, in_plain_words
-from dumbbell_studies.papers.prediction import Verdict
-from dumbbell_studies.papers.predictions import PREDICTIONS
+from dumbbell_studies.papers.prediction import predictions_on
 from dumbbell_studies.papers.presets import preset_for
 from dumbbell_studies.papers.questions import QUESTIONS
 
@@ -48,21 +47,11 @@ def test_answers_are_of_every_finding_and_one_build_a_paper():
     assert {each["conclusion"] for each in answers().values()} <= set(Conclusion)
 
 
-def test_answers_have_the_predictions_that_there_are():
-    known = {
-        each.id: each
-        for every in PREDICTIONS.values()
-        for each in every
-        if each.finding in OF_A_BUILD
-    }
-    kept = [each for answer in OF_A_BUILD.values() for each in answer["predictions"]]
-    assert kept
-    assert {each["id"]: each["text"] for each in kept} == {
-        each.id: each.text for each in known.values()
-    }
-    for each in kept:
-        assert each["measured_before"] is known[each["id"]].measured_before
-        assert each["verdict"] in set(Verdict)
+def test_predictions_are_of_their_finding():
+    for finding, answer in answers().items():
+        predictions = predictions_on(finding)
+        assert [each.to_dict() for each in predictions] == answer["predictions"]
+        assert all(each.id.partition(".")[0] == finding for each in predictions)
 
 
 #: How each prediction ended; a change of this is a change of what findings.md says.

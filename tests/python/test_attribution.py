@@ -24,8 +24,7 @@ from dumbbell_studies.papers.attribution import Attribution, AttributionInterrup
 from dumbbell_studies.papers.conclusion import Conclusion, FindingAttribution
 from dumbbell_studies.papers.element import Element, Level, Setup, Treatment
 from dumbbell_studies.papers.ogino2021 import runs as ogino
-from dumbbell_studies.papers.prediction import Ended, Verdict
-from dumbbell_studies.papers.predictions import PREDICTIONS
+from dumbbell_studies.papers.prediction import predictions_on
 from dumbbell_studies.papers.presets import Preset
 from dumbbell_studies.papers.question import Quantity, Question
 from dumbbell_studies.papers.questions import QUESTIONS
@@ -308,11 +307,8 @@ def test_the_page_has_a_chart_for_each_change(attributed):
         element("a", "1"), element("b", "1"),
     )  # fmt: skip
     paper: Any = PAPERS["ogino2021"]
-    end = Ended(Verdict.REFUTED, "nothing of it")
-    prediction = PREDICTIONS["ogino2021"][0]
-    page = render_attribution(
-        [Attribution(paper, None, (found,), ((prediction, end),))], "dumbbell x"
-    )
+    prediction = replace(predictions_on("A1")[0], saw="nothing of it")
+    page = render_attribution([Attribution(paper, None, (found,), (prediction,))], "dumbbell x")
     assert page.count('<svg class="effect') == 8  # of two elements, alone and together, two columns
     for text in ("a: 1", "nothing of it", "depends on the apparatus", "dumbbell x"):
         assert text in page

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,10 @@ from dumbbell.run import Run
 from dumbbell.runs import Cache
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers import PAPERS, Paper
-from dumbbell_studies.papers.by_tcptrace import by_tcptrace
 from dumbbell_studies.papers.element import Treatment
 from dumbbell_studies.papers.kakenhi2024.measurements import IntervalMeasured
 from dumbbell_studies.papers.measured_text import decode, encode
 from dumbbell_studies.papers.ogino2021.measurements import Kind, Measured
-from dumbbell_studies.papers.ogino2021.runs import Point, scenario
 from dumbbell_studies.papers.trials import Trials, work
 
 
@@ -58,27 +55,6 @@ def test_a_run_is_found_again_in_the_cache(tmp_path, monkeypatch):
         assert trials[setup, 1.0, 1] > 0
         counts.append((trials.executed, trials.found))
     assert counts == [(2, 0), (0, 2)]
-
-
-def test_what_tcptrace_reports_comes_from_a_capture_that_is_deleted(tmp_path):
-    point = Point("cubic", 1, 0.5)
-    paper: Any = replace(
-        PAPERS["ogino2021"],
-        scenario=lambda point, seed: scenario(point, seed).replace(time="5s"),
-    )
-    plain: Trials[Any, Any] = Trials(paper, Cache(tmp_path / "cache"))
-    trials = by_tcptrace(plain)
-    trials.run([((), point, 1)])
-    seen = trials[(), point, 1]
-    assert 40 < seen.largest_rtt_ms < 65  # 40 ms, and 20 ms of queue
-    assert 0 <= seen.longest_stall_ms < 1000
-    # Another measurement than the paper's own of the same run.
-    plain.run([((), point, 1)])
-    assert (plain.executed, plain.found) == (1, 0)
-    again = by_tcptrace(plain)
-    again.run([((), point, 1)])
-    assert (again.executed, again.found) == (0, 1)
-    assert again[(), point, 1] == seen
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from dumbbell.run import engine_build
 from dumbbell_studies.papers.conclusion import FindingAttribution
 from dumbbell_studies.papers.finding import Finding, Outcome
 from dumbbell_studies.papers.paper import Paper
-from dumbbell_studies.papers.prediction import Ended, Prediction
-from dumbbell_studies.papers.predictions import PREDICTIONS
+from dumbbell_studies.papers.prediction import Prediction, predictions_on
 from dumbbell_studies.papers.presets import Preset, preset_for
 from dumbbell_studies.papers.question import Question
 from dumbbell_studies.papers.questions import QUESTIONS
@@ -44,18 +43,17 @@ class Attribution:
     findings
         Each of them.
     predictions
-        What was expected, and how it ended.
+        What was expected of the findings, and how it ended.
     seeds
         Of each trial but those with fresh seeds.
     unfinished
-        Ids of the findings and predictions that an interrupt left out; the paper's name if it was
-        not begun.
+        Ids of the findings that an interrupt left out; the paper's name if it was not begun.
     """
 
     paper: Paper[Any, Any]
     preset: Preset | None
     findings: tuple[FindingAttribution, ...]
-    predictions: tuple[tuple[Prediction, Ended], ...] = ()
+    predictions: tuple[Prediction, ...] = ()
     seeds: tuple[int, ...] = SEEDS
     unfinished: tuple[str, ...] = ()
 
@@ -73,16 +71,7 @@ class Attribution:
             "seeds": list(self.seeds),
             "preset": None if self.preset is None else self.preset.name,
             "findings": [each.to_dict() for each in self.findings],
-            "predictions": [
-                {
-                    "id": prediction.id,
-                    "text": prediction.text,
-                    "measured_before": prediction.measured_before,
-                    "verdict": str(ended.verdict),
-                    "saw": ended.saw,
-                }
-                for prediction, ended in self.predictions
-            ],
+            "predictions": [each.to_dict() for each in self.predictions],
             "unfinished": list(self.unfinished),
         }
 
@@ -97,7 +86,7 @@ class AttributionInterrupted(KeyboardInterrupt):
     """
 
     def __init__(self, attribution: Attribution) -> None:
-        super().__init__(f"{len(attribution.unfinished)} findings and predictions unfinished")
+        super().__init__(f"{len(attribution.unfinished)} findings unfinished")
         self.attribution = attribution
 
 
@@ -137,16 +126,14 @@ def attribute(
     asked = {q.finding: q for q in (QUESTIONS[paper.name] if questions is None else questions)}
     preset = preset_for(paper.name) if preset is None else preset
     kernel = on_kernel or {}
-    predictions = PREDICTIONS.get(paper.name, ())
     done: list[FindingAttribution] = []
-    ended: list[tuple[Prediction, Ended]] = []
+    predictions: list[Prediction] = []
 
     def so_far() -> Attribution:
-        every = [*(each.id for each in findings), *(each.id for each in predictions)]
-        finished = {*(each.finding.id for each in done), *(each.id for each, _ in ended)}
+        finished = {each.finding.id for each in done}
         return Attribution(
-            paper, preset, tuple(done), tuple(ended), tuple(seeds),
-            tuple(name for name in every if name not in finished),
+            paper, preset, tuple(done), tuple(predictions), tuple(seeds),
+            tuple(each.id for each in findings if each.id not in finished),
         )  # fmt: skip
 
     try:
@@ -157,10 +144,7 @@ def attribute(
             on_stage(f"what {finding.id} depends on")
             one = Screening(trials, asked[finding.id], seeds, preset)
             done.append(one.attribute(finding, kernel.get(finding.id)))
-            for each in predictions:
-                if each.finding == finding.id:
-                    on_stage(f"prediction {each.id}")
-                    ended.append((each, each.end(trials, seeds)))
+            predictions += predictions_on(finding.id)
     except KeyboardInterrupt:
         raise AttributionInterrupted(so_far()) from None
     return so_far()

@@ -7,12 +7,11 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Generic, TypeVar
 
 from dumbbell import capture_analysis
 from dumbbell.errors import ResultError
-from dumbbell.run import SIMULATOR, Capture, Run
+from dumbbell.run import SIMULATOR, Run
 from dumbbell.runs import Cache, Progress, RunKey, make_record, measuring_build, run_all, run_key
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers import captured_flow, inflight_counts, results
@@ -48,8 +47,6 @@ class Trials(Generic[P, M]):
         Runs at a time; None for the machine's cores.
     on_progress
         Called with the progress of each batch of runs.
-    captures
-        Whether what is measured needs captures at the senders; they are deleted then.
     """
 
     def __init__(
@@ -58,14 +55,11 @@ class Trials(Generic[P, M]):
         cache: Cache | None = None,
         jobs: int | None = None,
         on_progress: Callable[[Progress], None] | None = None,
-        *,
-        captures: bool = False,
     ) -> None:
         self.paper = paper
         self.cache = cache
         self.jobs = jobs
         self.on_progress = on_progress
-        self.captures = captures
         self.measured: dict[str, M] = {}
         self.keys: dict[Wanted, RunKey] = {}
         self.executed = 0
@@ -121,8 +115,6 @@ class Trials(Generic[P, M]):
         def measure(digest: str, run: Run) -> Run:
             each, _ = missing[digest]
             value = self.paper.measure(each[1], run)
-            if run.capture is not None:
-                run.capture.unlink()
             self.keep(self.key(each), run, value)
             return Run(run.scenario, run.summary, {})
 
@@ -132,19 +124,13 @@ class Trials(Generic[P, M]):
             key=lambda each: work(each[1]),
             reverse=True,
         )
-        with TemporaryDirectory() as scratch:
-
-            def capture(digest: str) -> Capture:
-                return Capture(Path(scratch) / f"{digest}.pcapng", points=["sender"])
-
-            run_all(
-                scenarios,
-                jobs=self.jobs,
-                cache=False,
-                on_progress=self.on_progress,
-                on_finished=measure,
-                capture=capture if self.captures else None,
-            )
+        run_all(
+            scenarios,
+            jobs=self.jobs,
+            cache=False,
+            on_progress=self.on_progress,
+            on_finished=measure,
+        )
         self.executed += len(missing)
 
     @functools.cached_property
@@ -165,7 +151,7 @@ class Trials(Generic[P, M]):
         try:
             if record is not None and self.how in record.measured:
                 value = decode(record.measured[self.how][0]["measured"])
-            elif record is not None and record.has_series and not self.captures:
+            elif record is not None and record.has_series:
                 value = self.paper.measure(wanted[1], record.run(self.scenario(wanted)))
             else:
                 return False
@@ -187,8 +173,7 @@ class Trials(Generic[P, M]):
 def fresh(seeds: Iterable[int]) -> tuple[int, ...]:
     """Return as many seeds of which nothing has been seen.
 
-    What was chosen by some seeds, or predicted after something of it had been measured, is decided
-    by others.
+    What was chosen by some seeds is decided by others.
     """
     seeds = tuple(seeds)
     return tuple(seed + max(FRESH, *seeds) for seed in seeds)

@@ -271,7 +271,7 @@ def render_attribution(
         counts=Counter(each.conclusion for each in found),
         elements=elements,
         rows=rows,
-        predictions=[pair for one in attributions for pair in one.predictions],
+        predictions=[each for one in attributions for each in one.predictions],
         presets=[one.preset for one in attributions if one.preset is not None],
         unfinished=[name for one in attributions for name in one.unfinished],
         command=command,
