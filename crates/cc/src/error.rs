@@ -1,9 +1,9 @@
-//! Why a congestion control cannot be loaded. `Display` is the line a user reads.
+//! Why a congestion control algorithm cannot be loaded. `Display` is the line a user reads.
 
 use std::io;
 use std::path::PathBuf;
 
-/// A congestion control cannot be loaded as requested.
+/// A congestion control algorithm cannot be loaded as requested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -20,10 +20,10 @@ pub enum Error {
         /// Names of all built-ins.
         known: Vec<String>,
     },
-    /// The congestion control has no such parameter.
+    /// The congestion control algorithm has no such parameter.
     #[error("`{cc}` has no parameter `{param}`; {}{}", did_you_mean(.nearest), list_params(.known))]
     UnknownParam {
-        /// The congestion control.
+        /// The congestion control algorithm.
         cc: String,
         /// The parameter that was requested.
         param: String,
@@ -38,7 +38,7 @@ pub enum Error {
         unit_suffix(.unit)
     )]
     ParamOutOfRange {
-        /// The congestion control.
+        /// The congestion control algorithm.
         cc: String,
         /// Name of the parameter.
         param: String,

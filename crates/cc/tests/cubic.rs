@@ -33,7 +33,7 @@ fn sample_rtt(flow: &mut Flow, rtt_us: i32) {
     });
 }
 
-/// A fast recovery that is over: ssthresh from the congestion control, and cwnd with it.
+/// A fast recovery that is over: ssthresh from the congestion control algorithm, and cwnd with it.
 fn lose(flow: &mut Flow) {
     let ssthresh = flow.ssthresh();
     flow.sock.prior_cwnd = flow.sock.snd_cwnd;

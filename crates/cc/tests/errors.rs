@@ -1,4 +1,4 @@
-//! Error messages when a congestion control cannot be loaded as requested.
+//! Error messages when a congestion control algorithm cannot be loaded as requested.
 
 use std::fs;
 use std::path::PathBuf;
@@ -161,7 +161,7 @@ fn a_missing_include_shows_the_compiler_s_message() {
 
 #[test]
 fn a_forbidden_write_does_not_compile() {
-    // The kernel lets BPF congestion controls write snd_cwnd, but not tp->delivered.
+    // The kernel lets BPF congestion control algorithms write snd_cwnd, but not tp->delivered.
     let write = |field: &str| {
         format!(
             "void f(struct tcp_sock *tp);\nvoid f(struct tcp_sock *tp) {{ tp->{field} = 1; }}\n"

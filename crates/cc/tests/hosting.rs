@@ -1,4 +1,4 @@
-//! A congestion control in its host: calls, clock, globals, parameters and series.
+//! A congestion control algorithm in its host: calls, clock, globals, parameters and series.
 
 use std::fs;
 use std::rc::Rc;

@@ -20,7 +20,7 @@ pub trait Value {
     /// It as a number; `None`: off, or not one number.
     fn number(&self) -> Option<u64>;
 
-    /// As a default: its unit, if that is part of the value.
+    /// The unit of a default, if it is part of the value.
     fn unit_of_default(&self) -> Option<&'static str> {
         None
     }
@@ -78,9 +78,9 @@ impl<V: Value> Value for Option<V> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
-    /// Wire bytes.
+    /// A number of wire bytes.
     Bytes(u64),
-    /// Packets.
+    /// A number of packets.
     Pkts(u64),
     /// A time, ns.
     Ns(u64),

@@ -85,7 +85,7 @@ impl InterfaceCapture {
 
 impl Drop for InterfaceCapture {
     fn drop(&mut self) {
-        // Whoever drops it does not want to know how it went.
+        // Who drops it does not want to know how it went.
         let _ = self.join();
     }
 }

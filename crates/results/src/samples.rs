@@ -35,7 +35,7 @@ pub struct FlowSamples {
 /// each row are those of the group's rows in [`FlowSamples`], in the same order.
 #[derive(Debug)]
 pub struct StateSamples {
-    /// The congestion control's own name.
+    /// The congestion control algorithm's own name.
     pub name: String,
     /// What the columns are.
     pub series: Vec<Series>,
@@ -50,7 +50,7 @@ pub enum RawColumn {
     Bytes(Vec<u8>),
     /// Unsigned fields of 2 or 4 bytes.
     Words(Vec<u32>),
-    /// The rest.
+    /// Fields of 8 bytes.
     Longs(Vec<u64>),
 }
 
@@ -101,7 +101,7 @@ pub struct QueueSamples {
     pub statistics: Vec<StatisticSamples>,
     /// What waits by group, of scenarios with several.
     pub by_group: Vec<GroupBacklog>,
-    /// By link: groups whose data or ACKs cross it, if `by_group` is wanted.
+    /// For each link, the groups whose data or ACKs cross it, if `by_group` is wanted.
     pub groups_of_link: Vec<Vec<u32>>,
 }
 
@@ -213,7 +213,7 @@ impl QueueSamples {
     }
 }
 
-/// By link: the groups whose data or ACKs cross it; empty if nothing is sampled by group.
+/// For each link, the groups whose data or ACKs cross it; empty if nothing is sampled by group.
 fn groups_of_links(scenario: &Scenario) -> Vec<Vec<u32>> {
     if !scenario.samples_backlog_by_group() {
         return Vec::new();
@@ -256,7 +256,7 @@ impl FlowSamples {
 }
 
 impl StateSamples {
-    /// Empty columns of a congestion control's series with room for `rows`.
+    /// Empty columns of a congestion control algorithm's series with room for `rows`.
     pub fn with_capacity(name: &str, series: &[Series], rows: usize) -> Self {
         Self {
             name: name.to_owned(),

@@ -154,7 +154,7 @@ impl SackSlot {
     }
 }
 
-/// The blocks of all ACKs on their way. Whoever takes an ACK off its way, delivered or dropped,
+/// The blocks of all ACKs on their way. Code that takes an ACK off its way, delivered or dropped,
 /// frees its slot.
 #[derive(Debug)]
 pub struct SackStore {

@@ -1,4 +1,4 @@
-//! From a congestion control's source to an object: the embedded ones, and the compilers for a
+//! From a congestion control algorithm's source to an object: the embedded ones, and the compilers for a
 //! user's file. [`find`] is the entry point.
 //!
 //! The server of foreign code (`python/dumbbell/isolation`) keeps the latest build of each file, with the content of

@@ -15,7 +15,7 @@ const MAX_ENTRIES: usize = 16_384;
 /// Size of a source, or of a file that it includes.
 const MAX_SOURCE_BYTES: u64 = 16 << 20;
 
-/// The source itself, whatever it is called, and the sources near it: regular files, nearest
+/// The source itself, under any name, and the sources near it: regular files, nearest
 /// directories first. Hidden directories, links and other file systems are left out.
 pub(crate) fn near(source: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::canonicalize(source).into_iter().collect();

@@ -1,4 +1,4 @@
-//! The sources of the storm (`storm.c`), laid out to be compiled with a congestion control.
+//! The sources of the storm (`storm.c`), laid out to be compiled with a congestion control algorithm.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -44,7 +44,7 @@ pub struct StormSources {
     pub flags: Vec<&'static str>,
     /// Flags of the driver.
     pub driver_flags: Vec<String>,
-    /// The congestion control, and the modules whose functions it uses.
+    /// The congestion control algorithm, and the modules whose functions it uses.
     pub units: Vec<StormUnit>,
     /// What is linked, relative to the directory, and with which flags.
     pub linked: Vec<String>,
@@ -62,7 +62,7 @@ pub struct StormSources {
     pub protected: Vec<(&'static str, usize)>,
 }
 
-/// A source of the congestion control.
+/// A source of the congestion control algorithm.
 #[derive(Clone, Debug, Serialize)]
 pub struct StormUnit {
     /// File of the source.
@@ -71,7 +71,7 @@ pub struct StormUnit {
     pub flags: Vec<String>,
 }
 
-/// Writes `storm.c` and the headers to a directory. Nothing of the congestion control is loaded.
+/// Writes `storm.c` and the headers to a directory. Nothing of the congestion control algorithm is loaded.
 pub fn write_storm(name: &str, directory: &Path) -> Result<StormSources, Error> {
     let failed = |problem: String| Error::Load {
         file: name.to_owned(),

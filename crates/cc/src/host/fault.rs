@@ -3,7 +3,7 @@
 /// Largest plausible cwnd, packets: 1.5 TB in flight with Ethernet's segments.
 pub const MAX_CWND_PKTS: u32 = 1 << 30;
 
-/// How long a congestion control may leave cwnd at 0 before that is a fault. Linux's own way of
+/// How long a congestion control algorithm may leave cwnd at 0 before that is a fault. Linux's own way of
 /// reducing cwnd, done in BPF (its selftest `bpf_cc_cubic.c`), passes through 0 and recovers with the
 /// retransmission timeout, which begins at 1 s (RFC 6298 §2.1).
 pub(crate) const MAX_CWND_ZERO_NS: u64 = 1_000_000_000;
@@ -14,7 +14,7 @@ pub(crate) const MAX_CWND_ZERO_NS: u64 = 1_000_000_000;
 const RUNAWAY_TIMES: u64 = 100;
 
 /// Where a receive window that the scenario does not set holds the flow back first, a cwnd has run away if it is larger than any
-/// window of TCP (RFC 7323 §2.3) and so many times what the path holds are in flight.
+/// window of TCP (RFC 7323 §2.3) and that multiple of what the path holds are in flight.
 pub(crate) const HELD_RUNAWAY_TIMES: u64 = 2;
 /// TCP's largest window, bytes.
 pub(crate) const LARGEST_WINDOW_BYTES: u64 = 1 << 30;
@@ -29,7 +29,7 @@ pub(crate) fn runaway_pkts(path_pkts: u64) -> u32 {
     u32::try_from(pkts.max(RUNAWAY_MIN_PKTS)).unwrap_or(u32::MAX)
 }
 
-/// A congestion control broke the contract. `Display` is the line a user reads.
+/// A congestion control algorithm broke the contract. `Display` is the line a user reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "congestion control `{cc}` {violation} in `{op}` (flow {flow}, at {} s); {remedy}",

@@ -77,7 +77,7 @@ impl Drop for Instance {
 }
 
 impl Instance {
-    /// Loads a private copy of a congestion control, sets its parameters, and seeds its
+    /// Loads a private copy of a congestion control algorithm, sets its parameters, and seeds its
     /// random generator.
     pub fn load(request: &Request, seed: u64) -> Result<Rc<Self>, Error> {
         let build = find(&request.name, Target::Native)?;
@@ -144,7 +144,7 @@ impl Instance {
         })
     }
 
-    /// Hosts a congestion control that is not written in C; `requested` is the user's name for it.
+    /// Hosts a congestion control algorithm that is not written in C; `requested` is the user's name for it.
     pub fn host(requested: &str, hosted: Hosted) -> Result<Rc<Self>, Error> {
         let invalid = |problem: String| Error::Invalid {
             file: requested.to_owned(),
@@ -175,7 +175,7 @@ impl Instance {
         Ok(Rc::new(instance))
     }
 
-    /// The congestion control's name in the kernel's table.
+    /// The congestion control algorithm's name in the kernel's table.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -270,7 +270,7 @@ impl Instance {
         Flow::new(Rc::clone(self))
     }
 
-    /// A new flow's own congestion control, if it is not written in C.
+    /// A new flow's own congestion control algorithm, if it is not written in C.
     pub(crate) fn new_hosted_flow(&self) -> Option<HostedPointer> {
         let hosted = self.hosted.as_ref()?;
         Some(HostedPointer::new(

@@ -1,4 +1,4 @@
-//! Runs congestion controls in this process: an [`instance`] is loaded, its [`flow`]s are called.
+//! Runs congestion control algorithms in this process: an [`instance`] is loaded, its [`flow`]s are called.
 //!
 //! One C file serves two builds. `SEC(".struct_ops")` puts the ops table in a section of that name in both. Natively,
 //! `instance` finds the symbol there, maps a private copy of the shared object and calls through the table. `PARAM` and

@@ -53,7 +53,7 @@ pub(crate) struct Running {
     now_ns: AtomicU64,
 }
 
-/// A call into a congestion control.
+/// A call into a congestion control algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The instance, in the order of loading: in a run, the group's number.

@@ -15,7 +15,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Those of a process that runs congestion controls: a backstop, which no honest run reaches.
+    /// Those of a process that runs congestion control algorithms: a backstop, which no honest run reaches.
     pub(crate) fn of_a_run() -> Self {
         const DAY_S: u64 = 86_400;
         const SMALLEST_BYTES: u64 = 4 << 30;

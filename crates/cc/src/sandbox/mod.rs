@@ -1,4 +1,4 @@
-//! Confines foreign code: processes that run a congestion control, compilers that read one, and
+//! Confines foreign code: processes that run a congestion control algorithm, compilers that read one, and
 //! programs made of one.
 //!
 //! | file | what |
@@ -11,7 +11,7 @@
 //! | `pieces` | which of these the running kernel has, and what a missing one costs |
 //! | `confined_command` | a compiler, or a program: its output, within its bounds |
 //! | `supervisor` | the process that ends such a command |
-//! | `this_process` | confines the process that runs congestion controls, in two steps |
+//! | `this_process` | confines the process that runs congestion control algorithms, in two steps |
 //!
 //! Everything that is taken from a process is prepared before a fork (`confinement`: Landlock rules, seccomp programs,
 //! limits), because a child of a process with threads may only make system calls.

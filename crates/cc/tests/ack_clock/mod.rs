@@ -1,8 +1,8 @@
-//! A congestion control alone on a path: the minimum of a TCP that produces its ACK clock.
+//! A congestion control algorithm alone on a path: the minimum of a TCP that produces its ACK clock.
 //!
 //! One bulk flow sends full-sized packets, paced if it asks for that, through one link with an
 //! unlimited queue; each packet is acknowledged separately, one propagation round trip after it
-//! left the link. Nothing is lost: a test that needs loss reports it to the congestion control.
+//! left the link. Nothing is lost: a test that needs loss reports it to the congestion control algorithm.
 use std::collections::VecDeque;
 
 use dumbbell_cc::{AckSample, CaEvent, Flow, RateSample, SK_PACING_NEEDED};

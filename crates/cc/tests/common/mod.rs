@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use dumbbell_cc::{Flow, Instance, Request};
 
-/// A congestion control that reports what the host does with it.
+/// A congestion control algorithm that reports what the host does with it.
 pub(crate) const PROBE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/probe.bpf.c");
 
 pub(crate) fn request(name: &str, params: &[(&str, i64)]) -> Request {

@@ -72,7 +72,7 @@ fn ssthresh_and_undo_change_nothing_and_pacing_is_asked_for() {
 
 #[test]
 fn a_second_start_on_the_same_socket_remembers_nothing() {
-    // As when an application switches to another congestion control and back, at any time.
+    // As when an application switches to another congestion control algorithm and back, at any time.
     const NAMES: [&str; 8] = [
         "mode",
         "mode_low_rtt_us",

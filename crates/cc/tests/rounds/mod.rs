@@ -1,4 +1,4 @@
-//! A congestion control fed with hand-made delivery-rate samples, one ACK per round.
+//! A congestion control algorithm fed with hand-made delivery-rate samples, one ACK per round.
 use dumbbell_cc::{Flow, RateSample};
 
 use crate::ack_clock::{MSS_BYTES, no_sample, series};

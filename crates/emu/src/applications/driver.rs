@@ -22,7 +22,7 @@ use crate::hosts::host::Hosts;
 use crate::machine::clock::monotonic_ns;
 use crate::machine::readiness::Readiness;
 
-/// How often it is looked what is acknowledged where no socket tells, ns, and how much longer for each such
+/// How often acknowledged bytes are read where no socket reports them, ns, and how much longer for each such
 /// socket.
 const LOOK_EVERY_NS: u64 = 1_000_000;
 const LOOK_EVERY_PER_SOCKET_NS: u64 = 10_000;
@@ -83,7 +83,7 @@ pub(crate) struct Applications {
     pub(super) next_look_ns: u64,
     /// Ends that could write more when their turn ended.
     pub(super) unfinished_turns: Vec<(usize, End)>,
-    /// What users are to be told, and when it happened.
+    /// What is to be reported to users, and when it happened.
     pub(super) events: VecDeque<(usize, u64, Event)>,
     pub(super) transfers: Transfers,
 }
@@ -176,7 +176,7 @@ impl Applications {
         Ok(report)
     }
 
-    /// The end of the run was reached; the thread waits until nobody needs its sockets.
+    /// The end of the run was reached; the thread waits until its sockets are no longer needed.
     fn keep_until(&mut self, stopped: &AtomicBool) -> Result<(), Error> {
         while !stopped.load(Ordering::Acquire) {
             // Edge-triggered sockets tell each event once; a full wait would spin on listeners.
@@ -277,7 +277,7 @@ impl Applications {
         self.events.push_back((user, now_ns, event));
     }
 
-    /// Tells applications what there is to tell, and does what they want done.
+    /// Reports to applications what happened, and does what they want done.
     pub(super) fn tell_all(&mut self) -> Result<(), Error> {
         let mut outcome = Outcome::default();
         while let Some((index, at_ns, event)) = self.events.pop_front() {

@@ -1,6 +1,6 @@
 //! Applications over real sockets: flows that open connections as they go along.
 //!
-//! One thread runs them all. It plays both ends of every connection, so an application is told what happens at
+//! One thread runs them all. It plays both ends of every connection, so an application learns what happens at
 //! either, in the order in which the thread sees it, and its commands are done at once.
 //!
 //! A user is a flow with an `Application`. The thread (`driver`) waits for all sockets and timers of all users, reports

@@ -22,7 +22,7 @@ pub(crate) struct PortTable {
 }
 
 impl PortTable {
-    /// Nobody has a port yet.
+    /// A table in which no port is in use yet.
     pub(crate) fn new(scenario: &Scenario) -> Arc<Self> {
         let ports = |has_applications| match has_applications {
             true => OPENING_PORTS,
@@ -45,7 +45,7 @@ impl PortTable {
         self.flows[group][number].store(flow, Ordering::Release);
     }
 
-    /// The flow of the port that is number `number` of its group; [`NO_FLOW`] if it is nobody's.
+    /// The flow of the port that is number `number` of its group; [`NO_FLOW`] if it is not in use.
     #[inline]
     pub(crate) fn flow_of(&self, group: u16, number: u16) -> u32 {
         let of_group = &self.flows[usize::from(group)];

@@ -1,4 +1,4 @@
-//! Our congestion controls in the running kernel: loading them, and reading their flows' state.
+//! Our congestion control algorithms in the running kernel: loading them, and reading their flows' state.
 //!
 //! `crates/cc/build.rs` compiles the built-in files for BPF, with clang or else with the compiler in Python's ziglang,
 //! and embeds them. `crates/cc/src/build/bpf_object.rs` finds where the parameters are in `.rodata`. `loaded` writes

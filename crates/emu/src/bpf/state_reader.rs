@@ -48,7 +48,7 @@ impl SocketTags {
 pub(crate) struct StateReader {
     tags: SocketTags,
     sockets: Link,
-    /// One for each congestion control that has series in socket storage.
+    /// One for each congestion control algorithm that has series in socket storage.
     storages: Vec<StorageReader>,
     output: Vec<u8>,
     /// State of each flow.
@@ -58,14 +58,14 @@ pub(crate) struct StateReader {
     storage_words: usize,
 }
 
-/// The iterator over one congestion control's storage.
+/// The iterator over one congestion control algorithm's storage.
 struct StorageReader {
     link: Link,
     words: usize,
 }
 
 impl StateReader {
-    /// For flows 0 to `flows` - 1, which run these congestion controls or the kernel's own.
+    /// For flows 0 to `flows` - 1, which run these congestion control algorithms or the kernel's own.
     pub(crate) fn new<'a>(
         loaded: impl IntoIterator<Item = &'a Loaded>,
         flows: usize,
@@ -141,7 +141,7 @@ impl StateReader {
         self.states.get(flow)?.as_ref()
     }
 
-    /// The start of the congestion control's socket storage, zeros if it has none.
+    /// The start of the congestion control algorithm's socket storage, zeros if it has none.
     pub(crate) fn storage(&self, flow: usize) -> &[u64] {
         &self.storage[flow * self.storage_words..][..self.storage_words]
     }

@@ -59,7 +59,7 @@ impl Place {
         }
     }
 
-    /// How many places there are with so many links.
+    /// How many places there are with this many links.
     pub(crate) fn count(links: usize) -> usize {
         2 + 2 * links
     }

@@ -40,6 +40,6 @@ pub enum Status {
 pub enum Need {
     /// The kernel engine.
     Kernel,
-    /// Our congestion controls in the kernel.
+    /// Our congestion control algorithms in the kernel.
     Bpf,
 }

@@ -215,7 +215,7 @@ impl Child {
 
     /// Kills it and all that it started.
     pub(super) fn kill_all(&self) {
-        // Its init ends when nothing can come any more. One that has ended cannot be told.
+        // Its init ends when nothing can come any more. One that has ended gets no message.
         let _ = rustix::net::shutdown(&self.reports, rustix::net::Shutdown::Write);
     }
 
@@ -254,7 +254,7 @@ impl Child {
     }
 
     fn order(&self, order: Order) {
-        // One that has ended has nobody to take it.
+        // One that has ended does not take it.
         let _ = send(&self.reports, &order.to_bytes(), SendFlags::NOSIGNAL);
     }
 

@@ -152,7 +152,7 @@ impl Plan {
 
     /// Maps a file that [`Launch::plan`] made, in a process that may not allocate; it stays mapped.
     pub(super) fn map(descriptor: RawFd) -> Result<&'static Self, c_int> {
-        // SAFETY: the file was made by this program and nobody else can write it: its head is a `Plan`, whose addresses
+        // SAFETY: the file was made by this program and no other can write it: its head is a `Plan`, whose addresses
         // and those of its arrays lie in the file. The mapping is private, writable, page-aligned and never undone.
         unsafe {
             let mut status: libc::stat = mem::zeroed();
@@ -218,7 +218,7 @@ impl Plan {
     }
 
     pub(super) fn hosts(&self) -> &[u8] {
-        // SAFETY: of a mapped plan, which are so many bytes that nobody changes.
+        // SAFETY: of a mapped plan, whose bytes do not change.
         unsafe { std::slice::from_raw_parts(self.hosts as *const u8, self.hosts_bytes as usize) }
     }
 

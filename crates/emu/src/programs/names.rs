@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::net::IpAddr;
 
-/// Instead of the machine's, none of whose name servers a host reaches: one that nobody listens at answers at once.
+/// Instead of the machine's, none of whose name servers a host reaches: one without a listener answers at once.
 const RESOLVER: &[u8] = b"# no name server is reached from here\nnameserver 127.0.0.1\n";
 
 /// The names in a group's hosts.
@@ -24,7 +24,7 @@ impl Names {
             }
         }
         let mut hosts = hosts.into_bytes();
-        // The machine's own name, and whatever else programs may know each other by, come after these.
+        // The machine's own name, and other names by which programs may know each other, come after these.
         hosts.extend(fs::read("/etc/hosts").unwrap_or_default());
         Self { hosts }
     }

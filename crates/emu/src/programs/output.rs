@@ -32,7 +32,7 @@ struct Kept {
 }
 
 impl Output {
-    /// One, and the descriptor to print to. A thread reads until nobody can print any more.
+    /// One, and the descriptor to print to. A thread reads until no process can print any more.
     pub(crate) fn open() -> Result<(Self, OwnedFd), Error> {
         let cannot = |source| Error::System {
             what: "cannot read what a program prints".to_owned(),

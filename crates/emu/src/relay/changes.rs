@@ -100,7 +100,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Of a run of `scenario` that starts at `epoch_ns`, for so many threads.
+    /// Changes for a run of `scenario` that starts at `epoch_ns`, and for this many threads.
     pub(crate) fn new(scenario: &Scenario, epoch_ns: u64, threads: usize) -> Result<Self, Error> {
         let inboxes: io::Result<_> = (0..threads).map(|_| Inbox::new()).collect();
         Ok(Self {

@@ -13,7 +13,7 @@ use crate::packet::super_packet::SuperPacket;
 /// What a packet belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
-    /// What tells it from packets of other connections; the flow where that is one connection.
+    /// What distinguishes it from packets of other connections; the flow where that is one connection.
     pub(crate) connection: u32,
     /// Number of the scenario's flow.
     pub(crate) flow: u32,

@@ -2,14 +2,14 @@
 
 use hdrhistogram::Histogram;
 
-/// Longest lateness told apart, ns: a minute.
+/// Longest lateness that is distinguished, ns: a minute.
 const MAX_NS: u64 = 60_000_000_000;
 
 /// Lateness of every packet written: the time its write returned, less the time it was due. The
 /// write includes what the host's TCP does with the packet.
 ///
 /// Not in it: how long a packet waited between the host's TCP and the read that let it enter the
-/// path. The device tells no time of arrival, and a thread that sleeps cannot know; the base RTT
+/// path. The device reports no time of arrival, and a thread that sleeps cannot know; the base RTT
 /// measured by the calibration, and every RTT sample of TCP, contains it.
 #[derive(Clone, Debug)]
 pub(crate) struct Lateness {

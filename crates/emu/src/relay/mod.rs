@@ -8,7 +8,7 @@
 //! of which it uses its own part: idle links cost nothing, and links and flows keep their numbers. It also has a
 //! `Meter`, which is replaced when measuring begins, and the times of the next deliveries (`Outlook`). Only deliveries
 //! must be on time; everything else happens at its due time, whenever the thread comes to it. Where packets enter, a
-//! queue per part (`sent_data`) tells the thread in which the flow's ACKs arrive what was sent, for the RTT samples.
+//! queue per part (`sent_data`) informs the thread in which the flow's ACKs arrive of what was sent, for the RTT samples.
 
 mod carrier;
 mod changes;
@@ -109,7 +109,7 @@ pub(crate) struct Relay {
     changes: Changes,
     live: Arc<LivePath>,
     epoch_ns: u64,
-    /// By part.
+    /// The thread of each part.
     threads: Vec<JoinHandle<Done>>,
 }
 
@@ -137,7 +137,7 @@ impl Relay {
         Self::start_behind(hosts, scenario, epoch_ns, end, taps, None)
     }
 
-    /// As [`Relay::start`], with the first group's clients behind a NAT.
+    /// Like [`Relay::start`], with the first group's clients behind a NAT.
     pub(crate) fn start_behind(
         hosts: &Arc<Hosts>,
         scenario: &Scenario,
@@ -251,7 +251,7 @@ impl Drop for Relay {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
-            // Whoever drops it does not want to know how it went.
+            // Who drops it does not want to know how it went.
             let _ = thread.join();
         }
     }
@@ -260,12 +260,12 @@ impl Drop for Relay {
 /// What parts tell each other of the data that go one way.
 struct SentOfParts {
     by_part: Vec<Arc<SentQueue>>,
-    /// Of the part where a group's ACKs leave the path.
+    /// For each group, the queue of the part where its ACKs leave the path.
     by_group: Vec<Arc<SentQueue>>,
 }
 
 impl SentOfParts {
-    /// Of the data whose ACKs go the way `acks`.
+    /// Queues of the data whose ACKs go the way `acks`.
     fn new(scenario: &Scenario, parts: &[Part], acks: Way) -> Self {
         let by_part: Vec<Arc<SentQueue>> = parts.iter().map(|_| Arc::default()).collect();
         let by_group = (0..scenario.groups.len()).map(|group| {

@@ -18,7 +18,7 @@ const FIRST_PORT: u16 = 1024;
 const FIRST_HOST: u8 = 3;
 const LAST_HOST: u8 = 254;
 
-/// Bindings that are remembered; after so many, all are new.
+/// Bindings that are remembered; after this many, all are new.
 const MAX_BINDINGS: usize = 16_384;
 
 /// When bindings are forgotten.
@@ -187,7 +187,7 @@ impl Rebinding {
         }
     }
 
-    /// A port that nobody has at this address, other than the one that is given with it.
+    /// A port that is free at this address, other than the one that is given with it.
     fn free_port(&mut self, seen: SocketAddr) -> u16 {
         loop {
             let port = FIRST_PORT + self.draw(u64::from(u16::MAX - FIRST_PORT) + 1) as u16;
@@ -198,7 +198,7 @@ impl Rebinding {
         }
     }
 
-    /// An address in the client's network of 256 that nobody has, and as which it is not seen now; if there is none, its
+    /// An address in the client's network of 256 that is free, and as which it is not seen now; if there is none, its
     /// own.
     fn free_address(&mut self, client: IpAddr) -> IpAddr {
         let hosts = LAST_HOST - FIRST_HOST + 1;

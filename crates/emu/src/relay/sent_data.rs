@@ -1,4 +1,4 @@
-//! What the forward direction tells the reverse: which data entered the path, and when.
+//! What the forward direction reports to the reverse: which data entered the path, and when.
 
 use std::sync::{Mutex, PoisonError};
 

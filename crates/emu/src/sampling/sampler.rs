@@ -38,7 +38,7 @@ pub(crate) struct PathSeries {
     pub(crate) received_bytes: Arc<Vec<AtomicU64>>,
 }
 
-/// Reads the private state of congestion controls that were loaded into the kernel.
+/// Reads the private state of congestion control algorithms that were loaded into the kernel.
 pub(crate) trait StateSource: Send {
     /// Called once per sampling instant, right after TCP_INFO of the flows in `active` (in flow
     /// order) was read: appends a row per flow to its own columns. `lost_pkts`, one per active
@@ -85,7 +85,7 @@ pub(crate) struct Means {
 pub(crate) struct FlowEnd {
     pub(crate) sender: Option<TcpInfo>,
     pub(crate) receiver: Option<TcpInfo>,
-    /// The congestion control that the socket runs, by the kernel's name; read back.
+    /// The congestion control algorithm that the socket runs, by the kernel's name; read back.
     pub(crate) kernel_cc: String,
 }
 

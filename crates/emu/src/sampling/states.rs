@@ -1,4 +1,4 @@
-//! Time series of the private state of the congestion controls that we loaded.
+//! Time series of the private state of the congestion control algorithms that we loaded.
 
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -86,7 +86,7 @@ pub(crate) fn receive(socket: &OwnedFd, start: &mut [u8]) -> io::Result<Option<R
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = size_of_val(&control) as _;
-    // The whole length is returned, whatever fits.
+    // The whole length is returned, however much fits.
     let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
     // SAFETY: `message` points to `from`, `part` and `control`, which are valid for writing for their lengths.
     let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };

@@ -110,7 +110,7 @@ pub(crate) struct TrafficReport {
 }
 
 impl Traffic {
-    /// Creates all sockets inside the hosts and sets their congestion controls: `kernel_ccs`, by
+    /// Creates all sockets inside the hosts and sets their congestion control algorithms: `kernel_ccs`, by
     /// group, are the kernel's names.
     pub(crate) fn prepare(
         hosts: &Arc<Hosts>,
@@ -181,7 +181,7 @@ impl Traffic {
         connections.map(|connection| (connection.flow, connection.sender.as_fd()))
     }
 
-    /// Starts the threads; flows start at `epoch_ns` plus their start. `states` reads the congestion controls that
+    /// Starts the threads; flows start at `epoch_ns` plus their start. `states` reads the congestion control algorithms that
     /// we loaded, of the senders' sockets that are in `tags`.
     pub(crate) fn start(
         self,

@@ -11,7 +11,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// A change of a link's rate. The packet that is on the wire then keeps the time it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateChange {
-    /// When, ns.
+    /// Time of the step, ns.
     pub at_ns: u64,
     /// Rate from then on, bit/s.
     pub link_rate_bps: u64,
