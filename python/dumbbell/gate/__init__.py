@@ -1,6 +1,9 @@
 """The regression gate: suites of cases, baselines, and what became worse.
 
 docs/gate.md says how it decides, and why.
+
+`gate.py` (`evaluate`) comes first, then `suite.py`, `case.py` and `comparison.py`. The suites are
+in `suites/`.
 """
 
 from dumbbell.gate.baseline import is_baseline, load_baseline, save_baseline

@@ -2,6 +2,9 @@
 
 `METRICS` lists them, `measure` takes all of a run, `register` adds a metric of your own. Without a
 warm-up they are the engine's own figures of the whole run, as papers report them.
+
+`metric.py` has `register`; formulas are in files by subject, like `delay.py`. `observation.py` is a
+run, whole or after its warm-up. `link_observation.py` is the same of a link.
 """
 
 from dumbbell.metrics.harm import harm, harm_of

@@ -1,4 +1,11 @@
-"""The papers whose experiments `dumbbell reproduce` repeats."""
+"""The papers whose experiments `dumbbell reproduce` repeats.
+
+`coexistence.py` is the shortest: points, measurements, rules, tables and figures in one file.
+`finding.py` goes from seeds to an outcome, `reproduce.py` from a paper to its results.
+`apparatus.py` lists what the plain set-up lacks of the papers' hosts and routers, and `presets.py`
+names sets of it. `attribution.py` finds what each finding depends on; `screening.py` tries,
+`conclusion.py` concludes.
+"""
 
 from typing import Any
 

@@ -1,6 +1,9 @@
 """Boards: how far a congestion control algorithm is from the ideal one, as a number with its parts.
 
 docs/score.md says how it is computed, and why.
+
+`league.py` (`score_board`) comes first, then `control.py` and `aggregate.py` (the rules),
+`board_file.py` (a board's TOML) and `draw.py` (held-out cells). The boards are in `boards/`.
 """
 
 from dumbbell_studies.score.board import Board, Category

@@ -1,4 +1,8 @@
-"""Parameters of CCAs: tuned on a score, and what each is worth: docs/tune.md."""
+"""Parameters of CCAs: tuned on a score, and what each is worth: docs/tune.md.
+
+`target.py` is what is measured, boards or metrics; `tune.py` asks Optuna and reports to it;
+`ablate.py` sets each parameter off or at its ends.
+"""
 
 from dumbbell_studies.tuning.ablate import Ablation, ablate
 from dumbbell_studies.tuning.parameter_range import ParameterRange, ranges_of
