@@ -24,10 +24,7 @@ from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.scenario.describe_path import describe_path
 from dumbbell.terminal import options
 from dumbbell.terminal.capture import (
-    CaptureFlag,
-    CapturePoints,
-    CaptureSnap,
-    captures_of,
+    CaptureOptions,
     save_with_capture,
     tidying,
 )
@@ -61,6 +58,7 @@ MAX_FLOW_ROWS = 16
 
 @options.with_field_options
 def run_command(
+    *,
     what: options.What,
     fields: options.Fields,
     settings: options.Settings = None,
@@ -75,16 +73,14 @@ def run_command(
     show: options.Show = False,
     out_dir: options.Out = None,
     without_sources: options.WithoutSources = False,
-    capture: CaptureFlag = False,
-    capture_points: CapturePoints = None,
-    capture_snap: CaptureSnap = None,
+    capture: CaptureOptions,
 ) -> int:
     """Run congestion control algorithms against each other, or a scenario file.
 
     Exits with 1 if the verdict is INVALID: the result is printed but must not be used.
     """
     scenario = base_scenario(what, single_values(fields, "run"), settings, upload)
-    captures = captures_of(capture, capture_points, capture_snap, out_dir)
+    captures = capture.captures(out_dir)
     check_engine(engine, scenario)
     watched = None if watch is None else Watch.parse(watch, every, scenario)
     if watched and json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -24,14 +24,7 @@ from dumbbell.scenario.fields import RUN
 from dumbbell.sweeps import Sweep, SweepResult
 from dumbbell.sweeps.sweep_directory import ROWS, place_of
 from dumbbell.terminal import options
-from dumbbell.terminal.capture import (
-    CaptureFlag,
-    CapturePoints,
-    Captures,
-    CaptureSnap,
-    captures_of,
-    tidying,
-)
+from dumbbell.terminal.capture import CaptureOptions, Captures, tidying
 from dumbbell.terminal.completion import complete_metrics
 from dumbbell.terminal.console import (
     error,
@@ -174,25 +167,57 @@ Trust = Annotated[
 ]
 
 
+class Repetition(NamedTuple):
+    """How often each cell runs, and what is measured of its runs."""
+
+    reps: Reps = None
+    until_ci: UntilCi = None
+    metric: Metrics = None
+    max_reps: MaxReps = 100
+    warmup: Warmup = None
+
+    def metrics(self) -> list[str]:
+        """Return the names of the metrics."""
+        names = [name.strip() for name in (self.metric or "").split(",") if name.strip()]
+        for name in names:
+            metric_named(name, ScenarioError)
+        return names
+
+
+class Where(NamedTuple):
+    """Where runs are executed and kept."""
+
+    jobs: options.Jobs = None
+    cluster: Cluster = None
+    cache: options.CacheFlag = None
+
+
+class Resumed(NamedTuple):
+    """The sweep that is resumed."""
+
+    resume: Resume = None
+    files: Files = None
+    trust: Trust = False
+
+    def sweep(self, directory: Path) -> Sweep:
+        """Return the sweep in a directory."""
+        return Sweep.resume(directory, files=self.files or [], trust=self.trust)
+
+
 @options.with_field_options
 def sweep_command(
+    *,
     fields: options.Fields,
     what: What = None,
     axis: AxisOptions = None,
     settings: options.Settings = None,
     upload: options.Uploads = None,
     zipped: Zips = None,
-    reps: Reps = None,
-    until_ci: UntilCi = None,
-    metric: Metrics = None,
-    max_reps: MaxReps = 100,
-    warmup: Warmup = None,
+    repetition: Repetition,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     engine: options.Engine = SIMULATOR,
-    jobs: options.Jobs = None,
-    cluster: Cluster = None,
-    cache: options.CacheFlag = None,
+    where: Where,
     json: options.Json = False,
     out_dir: Annotated[
         Path | None,
@@ -205,12 +230,8 @@ def sweep_command(
         ),
     ] = None,
     without_sources: options.WithoutSources = False,
-    resume: Resume = None,
-    files: Files = None,
-    trust: Trust = False,
-    capture: CaptureFlag = False,
-    capture_points: CapturePoints = None,
-    capture_snap: CaptureSnap = None,
+    resumed: Resumed,
+    capture: CaptureOptions,
 ) -> int:
     """Run every combination of the axes' values, repeated, and summarise each metric.
 
@@ -218,15 +239,16 @@ def sweep_command(
     `a..b/n`; steps are separated by `;`. Simulated on all cores; on the kernel one run after the
     other. Runs with the same scenario, seed and builds come from the cache (`dumbbell cache`).
     """
-    metrics = [name.strip() for name in (metric or "").split(",") if name.strip()]
-    for name in metrics:
-        metric_named(name, ScenarioError)
-    if resume is not None:
-        others = (what, axis, settings, upload, out_dir, fields, zipped, reps, until_ci, warmup)
+    metrics = repetition.metrics()
+    if resumed.resume is not None:
+        others = (
+            what, axis, settings, upload, out_dir, fields, zipped,
+            repetition.reps, repetition.until_ci, repetition.warmup,
+        )  # fmt: skip
         check_alone(is_other=any(other not in (None, {}, []) for other in others))
-        sweep, out_dir = Sweep.resume(resume, files=files or [], trust=trust), resume
+        sweep, out_dir = resumed.sweep(resumed.resume), resumed.resume
     else:
-        if files or trust:
+        if resumed.files or resumed.trust:
             raise ScenarioError("`--cc` and `--trust` go with `--resume DIR`")
         if not what:
             raise ScenarioError("name algorithms, like `copa cubic`, or a scenario file")
@@ -240,14 +262,14 @@ def sweep_command(
         zips = [axis_names(names, has_up_link=has_up_link) for names in zips]
         sweep = Sweep(
             base, {**named, **more}, zipped=zips,
-            reps=reps, until_ci=until_ci, metric=metrics[0] if metrics else DEFAULT_METRIC,
-            max_reps=max_reps, warmup=warmup, engine=engine,
+            reps=repetition.reps, until_ci=repetition.until_ci,
+            metric=metrics[0] if metrics else DEFAULT_METRIC, max_reps=repetition.max_reps,
+            warmup=repetition.warmup, engine=engine,
         )  # fmt: skip
-    captures = captures_of(capture, capture_points, capture_snap, out_dir)
+    captures = capture.captures(out_dir)
     if out_dir is not None:
         check_parent(out_dir)
-    how = {"jobs": jobs, "cluster": cluster, "cache": cache, "out": out_dir}
-    how["texts"] = not without_sources
+    how = {**where._asdict(), "out": out_dir, "texts": not without_sources}
     result = run_sweep(sweep, how, captures)
     show(result, out_dir, metrics, json=json)
     return 1 if result.failed else 0

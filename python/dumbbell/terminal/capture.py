@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -16,11 +16,8 @@ from dumbbell.run.capture import CAPTURE, CAPTURE_POINTS, HEADERS, Capture, pend
 from dumbbell.terminal.options import OUTPUT
 
 __all__ = [
-    "CaptureFlag",
-    "CapturePoints",
-    "CaptureSnap",
+    "CaptureOptions",
     "Captures",
-    "captures_of",
     "save_with_capture",
     "tidying",
 ]
@@ -55,19 +52,25 @@ CaptureSnap = Annotated[
 ]
 
 
-def captures_of(
-    wanted: bool, points: str | None, snap: str | None, out_dir: Path | None
-) -> Captures | None:
-    """Read the options; None if nothing is captured."""
-    if not wanted:
-        for option, value in (("--capture-points", points), ("--capture-snap", snap)):
-            if value is not None:
-                raise ScenarioError(f"`{option}` has no effect without `--capture`")
-        return None
-    if out_dir is None:
-        raise ScenarioError("`--capture` needs a directory to write to; use `--out DIR`")
-    words = CAPTURE_POINTS if points is None else [word.strip() for word in points.split(",")]
-    return Captures(Capture(CAPTURE, points=words, snap=HEADERS if snap is None else snap))
+class CaptureOptions(NamedTuple):
+    """The options `--capture`, `--capture-points` and `--capture-snap`."""
+
+    capture: CaptureFlag = False
+    capture_points: CapturePoints = None
+    capture_snap: CaptureSnap = None
+
+    def captures(self, out_dir: Path | None) -> Captures | None:
+        """Read the options; None if nothing is captured."""
+        points, snap = self.capture_points, self.capture_snap
+        if not self.capture:
+            for option, value in (("--capture-points", points), ("--capture-snap", snap)):
+                if value is not None:
+                    raise ScenarioError(f"`{option}` has no effect without `--capture`")
+            return None
+        if out_dir is None:
+            raise ScenarioError("`--capture` needs a directory to write to; use `--out DIR`")
+        words = CAPTURE_POINTS if points is None else [word.strip() for word in points.split(",")]
+        return Captures(Capture(CAPTURE, points=words, snap=HEADERS if snap is None else snap))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.models import OptionInfo
@@ -128,7 +128,8 @@ def field_option(name: str, note: str = "", **settings: Any) -> OptionInfo:
 def with_field_options(command: Callable[..., int]) -> Callable[..., int]:
     """Replace a command's parameter `fields` by an option for each field of a scenario.
 
-    A command that takes uploads has options of a second link, too.
+    A command that takes uploads has options of a second link, too. A parameter that is a named
+    tuple is replaced by an option for each of its fields.
     """
     has_up_link = "upload" in inspect.signature(command).parameters
     return _with_options_of(OPTION_FIELDS if has_up_link else SETTABLE, command)
@@ -145,7 +146,12 @@ def _with_options_of(
     """
     signature = inspect.signature(command, eval_str=True)
     parameters = []
+    groups: dict[str, Any] = {}
     for parameter in signature.parameters.values():
+        if hasattr(parameter.annotation, "_fields"):
+            groups[parameter.name] = parameter.annotation
+            parameters += options_of_group(parameter.annotation)
+            continue
         if parameter.name != "fields":
             parameters.append(parameter)
             continue
@@ -160,11 +166,29 @@ def _with_options_of(
     def call(**arguments: Any) -> int:
         given = {name: arguments.pop(name) for name in settable}
         fields = {name: value for name, value in given.items() if value is not None}
-        return command(**arguments, fields=fields)
+        grouped = {
+            name: group(**{field: arguments.pop(field) for field in group._fields})
+            for name, group in groups.items()
+        }
+        return command(**arguments, **grouped, fields=fields)
 
     call.__annotations__ = {each.name: each.annotation for each in parameters}
     vars(call)["__signature__"] = signature.replace(parameters=parameters)
     return call
+
+
+def options_of_group(group: Any) -> list[inspect.Parameter]:
+    """Return a parameter for each field of a named tuple."""
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=group._field_defaults[name],
+            annotation=hints[name],
+        )
+        for name in group._fields
+    ]
 
 
 def with_path_options(command: Callable[..., int]) -> Callable[..., int]:
