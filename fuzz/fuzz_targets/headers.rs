@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use dumbbell_capture::dissect::{Unread, dissect};
-use dumbbell_capture::{Checksum, LinkType, SackBlocks, TcpPacket};
+use dumbbell_capture::dissect::dissect;
+use dumbbell_capture::{Checksum, LinkType, SackBlocks, TcpPacket, Unread};
 use libfuzzer_sys::fuzz_target;
 
 /// The packet without what a cut may remove.

@@ -1,10 +1,12 @@
 //! Writes frames of datagrams: Ethernet, IPv4 and UDP headers.
 
-use std::net::{IpAddr, SocketAddrV4};
+use std::net::SocketAddrV4;
 
-use etherparse::{IpNumber, Ipv4Header, UdpHeader};
+use dumbbell_wire::ip::PROTOCOL_UDP;
+use dumbbell_wire::ipv4::Ipv4Fields;
+use dumbbell_wire::udp;
 
-use crate::frame::{ZEROS, ethernet_header, ipv4_header};
+use crate::frame::{packet_payload, write_packet};
 
 /// A UDP datagram (RFC 768) in an IPv4 packet in an Ethernet frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,22 +29,18 @@ impl DatagramFacts {
     /// Replaces the content of `frame` by the headers, as
     /// [`FrameFacts::write_headers`](crate::FrameFacts::write_headers) does.
     pub fn write_headers(&self, frame: &mut Vec<u8>) {
-        let most_bytes = usize::from(u16::MAX) - Ipv4Header::MIN_LEN - UdpHeader::LEN;
-        let payload = &ZEROS[..usize::from(self.payload_bytes).min(most_bytes)];
-        let ip = ipv4_header(
-            (self.source, self.destination),
-            (self.ip_id, self.dscp << 2 | self.ecn & 0b11),
-            IpNumber::UDP,
-            UdpHeader::LEN + payload.len(),
-        );
-        let (source_port, destination_port) = (self.source.port(), self.destination.port());
-        // The payload fits, so the sum cannot fail.
-        let udp = UdpHeader::with_ipv4_checksum(source_port, destination_port, &ip, payload);
-        frame.clear();
-        let hosts = [self.source, self.destination].map(|end| IpAddr::V4(*end.ip()));
-        frame.extend(ethernet_header(hosts[0], hosts[1]));
-        frame.extend(ip.to_bytes());
-        frame.extend(udp.map_or([0; UdpHeader::LEN], |udp| udp.to_bytes()));
+        let payload_bytes = packet_payload(udp::HEADER_BYTES, self.payload_bytes);
+        let ports = [self.source.port(), self.destination.port()];
+        let header = udp::header(ports, payload_bytes - udp::HEADER_BYTES as u16);
+        let ip = Ipv4Fields {
+            source: *self.source.ip(),
+            destination: *self.destination.ip(),
+            tos: self.dscp << 2 | self.ecn & 0b11,
+            identification: self.ip_id,
+            protocol: PROTOCOL_UDP,
+            payload_bytes,
+        };
+        write_packet(frame, &ip, &header);
     }
 }
 

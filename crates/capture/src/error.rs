@@ -1,4 +1,4 @@
-//! Why a capture cannot be read at all. `Display` is the line a user reads.
+//! Why a capture cannot be read at all, where `Display` is the line a user reads, and why one of its frames cannot.
 
 use std::io;
 
@@ -41,4 +41,21 @@ pub enum Error {
         /// Its first bytes in hexadecimal.
         first_bytes: String,
     },
+}
+
+/// Why a frame contains no usable TCP packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// Neither IPv4 nor IPv6.
+    NotIp,
+    /// IP, but not TCP.
+    NotTcp,
+    /// A fragment of an IP packet.
+    Fragment,
+    /// Cut before the end of the first 20 bytes of the TCP header.
+    CutHeader,
+    /// Lengths contradict each other.
+    BadLength,
+    /// Not a supported link type.
+    UnknownLinkType,
 }

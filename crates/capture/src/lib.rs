@@ -20,7 +20,6 @@ pub mod reader;
 mod segments;
 mod series;
 mod tables;
-mod tcp;
 mod writer;
 
 pub use analysis::note::Note;
@@ -30,8 +29,8 @@ pub use analysis::vantage::Vantage;
 pub use analysis::views::Evicted;
 pub use analysis::{Analysis, AnalyzeError, Analyzer, Totals, analyze};
 pub use datagram_frame::DatagramFacts;
-pub use error::Error;
-pub use frame::{FrameFacts, ethernet_header};
+pub use error::{Error, Unread};
+pub use frame::FrameFacts;
 pub use link_layer::LinkType;
 pub use matching::{MatchOptions, MatchTotals, Matching, match_captures};
 pub use packet::{Checksum, Endpoint, SackBlocks, TcpFlags, TcpPacket};

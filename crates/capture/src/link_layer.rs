@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::dissect::Unread;
+use dumbbell_wire::ethernet::{HEADER_BYTES, TYPE, TYPE_IPV4, TYPE_IPV6};
+
+use crate::error::Unread;
 
 /// Number of a link type in capture files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +36,7 @@ impl LinkType {
     #[inline]
     pub(crate) fn ip_packet(self, frame: &[u8]) -> Result<&[u8], Unread> {
         match self {
-            Self::ETHERNET => by_ether_type(frame, 12, 14),
+            Self::ETHERNET => by_ether_type(frame, TYPE, HEADER_BYTES),
             Self::LINUX_SLL => by_ether_type(frame, 14, 16),
             Self::LINUX_SLL2 => by_ether_type(frame, 0, 20),
             Self::RAW | Self::IPV4 | Self::IPV6 | Self::RAW_12 | Self::RAW_14 => Ok(frame),
@@ -60,9 +62,6 @@ impl fmt::Display for LinkType {
     }
 }
 
-/// EtherTypes of the protocols looked for.
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
 /// EtherTypes of tags: IEEE 802.1Q, 802.1ad, and an older one for the outer tag.
 const TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
 const TAG_BYTES: usize = 4;
@@ -77,7 +76,7 @@ fn by_ether_type(frame: &[u8], type_at: usize, payload_at: usize) -> Result<&[u8
         let ether_type = frame.get(type_at..).and_then(<[u8]>::first_chunk);
         let ether_type = u16::from_be_bytes(*ether_type.ok_or(Unread::CutHeader)?);
         match ether_type {
-            IPV4 | IPV6 => return frame.get(payload_at..).ok_or(Unread::CutHeader),
+            TYPE_IPV4 | TYPE_IPV6 => return frame.get(payload_at..).ok_or(Unread::CutHeader),
             _ if TAGS.contains(&ether_type) => {
                 type_at = payload_at + TAG_BYTES - 2;
                 payload_at += TAG_BYTES;

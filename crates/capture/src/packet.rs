@@ -2,6 +2,9 @@
 
 use std::net::IpAddr;
 
+pub use dumbbell_wire::tcp::TcpFlags;
+pub use dumbbell_wire::tcp_options::SackBlocks;
+
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
@@ -9,64 +12,6 @@ pub struct Endpoint {
     pub address: IpAddr,
     /// TCP port.
     pub port: u16,
-}
-
-/// The flags of a TCP header (RFC 9293 §3.1; AE: RFC 9768), lowest bit FIN.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TcpFlags(pub u16);
-
-impl TcpFlags {
-    /// No more data from the sender.
-    pub const FIN: u16 = 0x001;
-    /// Synchronise sequence numbers.
-    pub const SYN: u16 = 0x002;
-    /// Reset the connection.
-    pub const RST: u16 = 0x004;
-    /// Push.
-    pub const PSH: u16 = 0x008;
-    /// The acknowledgment number is valid.
-    pub const ACK: u16 = 0x010;
-    /// The urgent pointer is valid.
-    pub const URG: u16 = 0x020;
-    /// ECN echo (RFC 3168).
-    pub const ECE: u16 = 0x040;
-    /// Congestion window reduced (RFC 3168).
-    pub const CWR: u16 = 0x080;
-    /// Accurate ECN (RFC 9768).
-    pub const AE: u16 = 0x100;
-
-    /// Whether any flag of `mask` is set.
-    #[inline]
-    pub fn has(self, mask: u16) -> bool {
-        self.0 & mask != 0
-    }
-}
-
-/// SACK blocks of a packet (RFC 2018), in the order of the option.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SackBlocks {
-    count: u8,
-    blocks: [(u32, u32); Self::MAX],
-}
-
-impl SackBlocks {
-    /// As many as the 40 bytes of options hold (RFC 2018 §3).
-    pub const MAX: usize = 4;
-
-    /// Adds left and right edge; a block that does not fit is omitted.
-    #[inline]
-    pub fn push(&mut self, start: u32, end: u32) {
-        if let Some(block) = self.blocks.get_mut(usize::from(self.count)) {
-            *block = (start, end);
-            self.count += 1;
-        }
-    }
-
-    /// The blocks: left edge, right edge.
-    #[inline]
-    pub fn as_slice(&self) -> &[(u32, u32)] {
-        &self.blocks[..usize::from(self.count)]
-    }
 }
 
 /// What is known of a TCP checksum.

@@ -4,12 +4,12 @@ use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::net::IpAddr;
 
 use ahash::RandomState;
+use dumbbell_wire::ip::{ECN_BITS, PROTOCOL_TCP, PROTOCOL_UDP, Version, version};
+use dumbbell_wire::{ipv4, transport};
 
-use crate::ip::{IpPacket, TCP};
+use crate::ip::IpPacket;
 use crate::link_layer::LinkType;
 use crate::reader::Record;
-
-const UDP: u8 = 17;
 
 /// The ECN field of an IP header (RFC 3168 §5), by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +44,14 @@ impl<'a> Header<'a> {
         let link_bytes = record.frame.len() - packet.len();
         let wire_bytes = (record.wire_bytes as usize).max(record.frame.len()) - link_bytes;
         let ip = IpPacket::parse(packet, wire_bytes).ok()?;
-        let has_ports = !ip.is_fragment && matches!(ip.protocol, TCP | UDP);
-        let ports = match ip.segment.first_chunk() {
-            Some(&[s0, s1, d0, d1]) if has_ports => [[s0, s1], [d0, d1]].map(u16::from_be_bytes),
-            _ => [0; 2],
-        };
+        let has_ports = !ip.is_fragment && matches!(ip.protocol, PROTOCOL_TCP | PROTOCOL_UDP);
+        let ports = has_ports.then(|| transport::ports(ip.segment)).flatten();
+        let [source_port, destination_port] = ports.unwrap_or_default();
         Some(Self {
             flow: Flow {
                 protocol: ip.protocol,
-                source: (ip.source, ports[0]),
-                destination: (ip.destination, ports[1]),
+                source: (ip.source, source_port),
+                destination: (ip.destination, destination_port),
             },
             ecn: match ip.ecn {
                 0 => Ecn::NotEct,
@@ -68,18 +66,17 @@ impl<'a> Header<'a> {
 
     /// The same at both sides of a link: of all bytes but the ECN field, and the checksum that covers it.
     pub(super) fn key(&self, hash: &RandomState) -> u64 {
-        /// Where an IPv4 header has its checksum.
-        const CHECKSUM: std::ops::Range<usize> = 10..12;
         let mut hasher = hash.build_hasher();
         self.wire_bytes.hash(&mut hasher);
         let mut start = [0; 12];
         let (first, rest) = self.packet.split_at(self.packet.len().min(start.len()));
         start[..first.len()].copy_from_slice(first);
-        if start[0] >> 4 == 4 {
-            start[1] &= 0b1111_1100;
-            start[CHECKSUM].fill(0);
-        } else {
-            start[1] &= 0b1100_1111;
+        match version(self.packet) {
+            Version::V4 => {
+                start[ipv4::TOS] &= !ECN_BITS;
+                start[ipv4::CHECKSUM..].fill(0);
+            }
+            Version::V6 => start[1] &= !(ECN_BITS << 4),
         }
         hasher.write(&start);
         hasher.write(rest);

@@ -1,6 +1,6 @@
 //! Counts of what was read of a capture, and of what could not be read.
 
-use crate::dissect::Unread;
+use crate::error::Unread;
 
 /// Counts of packets. Every packet is counted once in [`packets`](Self::packets) and once in one of the others
 /// up to [`unknown_link_type`](Self::unknown_link_type).

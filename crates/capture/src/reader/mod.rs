@@ -29,8 +29,8 @@ use std::path::Path;
 pub use counts::{Damage, ReadCounts};
 pub use interface::Interface;
 
-use crate::dissect::{Unread, dissect};
-use crate::error::Error;
+use crate::dissect::dissect;
+use crate::error::{Error, Unread};
 use crate::packet::TcpPacket;
 use compression::Compression;
 use input::Input;

@@ -1,7 +1,7 @@
 //! IP and TCP headers: their content, and contradictions.
 
-use dumbbell_capture::dissect::{Unread, dissect};
-use dumbbell_capture::{Checksum, LinkType, TcpFlags, TcpPacket};
+use dumbbell_capture::dissect::dissect;
+use dumbbell_capture::{Checksum, LinkType, TcpFlags, TcpPacket, Unread};
 
 use crate::reader::frames::{Segment, data, ethernet, ipv4, ipv6};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use dumbbell_net::ETHERNET_HEADER_BYTES;
 
 use crate::hosts::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
-use crate::packet::wire::{Segment, is_before};
+use crate::packet::segment::{Segment, is_before};
 
 /// A packet in the file.
 #[derive(Debug)]

@@ -5,17 +5,9 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use dumbbell_capture::ethernet_header;
-
-use crate::packet::ip::{Ip, PROTOCOL_TCP, PROTOCOL_UDP};
-use crate::packet::wire::internet_checksum;
-
-/// Where TCP's checksum is in its header, and the last byte of the header's fixed part.
-const TCP_CHECKSUM: usize = 16;
-const TCP_FIXED_BYTES: usize = 20;
-
-/// Where UDP's checksum is in its header.
-const UDP_CHECKSUM: std::ops::Range<usize> = 6..8;
+use dumbbell_wire::bytes::put_u16;
+use dumbbell_wire::ip::{Ip, PROTOCOL_TCP};
+use dumbbell_wire::{ethernet, transport, udp};
 
 /// Replaces the content of `frame` by the frame of `packet`, an IP packet of a flow with at least
 /// its headers. The whole packet has `packet_bytes`. Unless it already `has_checksum` the missing part is zeros, because
@@ -26,26 +18,26 @@ pub(crate) fn write_frame(
     packet_bytes: usize,
     has_checksum: bool,
 ) {
+    let ip = Ip::parse(packet);
+    let hosts = ip.and_then(|ip| ip.hosts(packet));
+    let unknown = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    let (source, destination) = hosts.unwrap_or((unknown, unknown));
     frame.clear();
-    let Some(ip) = Ip::parse(packet) else {
-        let nobody = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-        frame.extend(ethernet_header(nobody, nobody));
-        frame.extend(packet);
-        return;
-    };
-    let (source, destination) = ip.host_addresses(packet);
-    frame.extend(ethernet_header(source, destination));
-    let ip_starts = frame.len();
+    frame.extend(ethernet::header_of_hosts(source, destination));
     frame.extend(packet);
-    if has_checksum {
-        return;
-    }
-    let (ip_header, transport) = frame[ip_starts..].split_at_mut(ip.header_bytes);
-    if ip.protocol == PROTOCOL_TCP {
-        fill_tcp_checksum(ip_header, transport, packet_bytes - ip.header_bytes);
-    } else if let Some(checksum) = transport.get_mut(UDP_CHECKSUM) {
-        // None (RFC 768): a datagram does not consist of zeros, and may be cut.
-        checksum.fill(0);
+    let packet = &mut frame[ethernet::HEADER_BYTES..];
+    match ip {
+        Some(ip) if !has_checksum && ip.protocol == PROTOCOL_TCP => {
+            transport::fill_checksum(&ip, packet, packet_bytes);
+        }
+        Some(ip) if !has_checksum => {
+            // None (RFC 768): a datagram does not consist of zeros, and may be cut.
+            let checksum = packet.get_mut(ip.header_bytes + udp::CHECKSUM..);
+            if let Some([high, low, ..]) = checksum {
+                (*high, *low) = (0, 0);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -55,58 +47,31 @@ pub(crate) fn fill_checksum(kept: &mut [u8], whole: &[u8]) {
     let Some(ip) = Ip::parse(whole) else {
         return;
     };
-    let field = match ip.protocol {
-        PROTOCOL_TCP => ip.header_bytes + TCP_CHECKSUM..ip.header_bytes + TCP_CHECKSUM + 2,
-        PROTOCOL_UDP => ip.header_bytes + UDP_CHECKSUM.start..ip.header_bytes + UDP_CHECKSUM.end,
-        _ => return,
-    };
-    if field.end > kept.len() {
-        return;
+    if let (Some(at), Some(checksum)) = (
+        transport::checksum_at(&ip),
+        transport::checksum(&ip, whole, whole.len()),
+    ) && at + 2 <= kept.len()
+    {
+        put_u16(kept, at, checksum);
     }
-    let [high, low] = ((whole.len() - ip.header_bytes) as u16).to_be_bytes();
-    let checksum = internet_checksum([
-        ip.addresses(whole),
-        &[0, ip.protocol, high, low],
-        &whole[ip.header_bytes..field.start],
-        &whole[field.end..],
-    ]);
-    // UDP's 0 says that there is none (RFC 768).
-    let checksum = match (ip.protocol, checksum) {
-        (PROTOCOL_UDP, 0) => 0xffff,
-        _ => checksum,
-    };
-    kept[field].copy_from_slice(&checksum.to_be_bytes());
-}
-
-/// Fills in the checksum (RFC 9293 §3.1) of a segment of `segment_bytes`, which begins with `tcp`
-/// and continues with zeros.
-fn fill_tcp_checksum(ip_header: &[u8], tcp: &mut [u8], segment_bytes: usize) {
-    if tcp.len() < TCP_FIXED_BYTES {
-        return;
-    }
-    let mut pseudo_header = [0; 12];
-    pseudo_header[..8].copy_from_slice(&ip_header[12..20]);
-    pseudo_header[9] = ip_header[9];
-    pseudo_header[10..].copy_from_slice(&(segment_bytes as u16).to_be_bytes());
-    let field = TCP_CHECKSUM..TCP_CHECKSUM + 2;
-    tcp[field.clone()].fill(0);
-    let checksum = internet_checksum([&pseudo_header, tcp]);
-    tcp[field].copy_from_slice(&checksum.to_be_bytes());
 }
 
 #[cfg(test)]
 mod tests {
+    use dumbbell_wire::checksum::internet_checksum;
+    use dumbbell_wire::ip::PROTOCOL_UDP;
+    use dumbbell_wire::tcp::{self, TcpFlags};
+
     use super::*;
+    use crate::packet::test_packets::{segment, v6_header};
 
     /// IPv4 and TCP headers of a data packet with timestamps: a partial checksum.
     fn headers(payload_bytes: u16) -> Vec<u8> {
-        let mut packet = vec![0x45, 0];
-        packet.extend((52 + payload_bytes).to_be_bytes());
-        packet.extend([0, 7, 0x40, 0, 64, 6, 0xab, 0xcd]);
-        packet.extend([10, 0, 0, 1, 10, 0, 0, 2]);
-        packet.extend([0x27, 0x10, 0x13, 0x89, 1, 2, 3, 4, 5, 6, 7, 8]);
-        packet.extend([8 << 4, 0x18, 1, 0, 0x14, 0x2d, 0, 0]);
-        packet.extend([1, 1, 8, 10, 9, 9, 9, 9, 8, 8, 8, 8]);
+        let times = [1, 1, 8, 10, 9, 9, 9, 9, 8, 8, 8, 8];
+        let flags = TcpFlags::ACK | TcpFlags::PSH;
+        let mut packet = segment(flags, &times, &vec![0; usize::from(payload_bytes)]);
+        put_u16(&mut packet, 20 + tcp::CHECKSUM, 0x142d);
+        packet.truncate(52);
         packet
     }
 
@@ -150,7 +115,7 @@ mod tests {
     fn a_program_has_the_checksum_of_its_payload() {
         let whole = |protocol, transport_header: &[u8], payload: &[u8]| {
             let bytes = (transport_header.len() + payload.len()) as u16;
-            let mut packet = crate::packet::ip::tests::v6_header(0, protocol, bytes);
+            let mut packet = v6_header(0, protocol, bytes);
             packet.extend(transport_header);
             packet.extend(payload);
             packet

@@ -3,12 +3,12 @@
 use std::net::{IpAddr, UdpSocket};
 
 use dumbbell_scenario::{Group, Limit, Program, Queue};
+use dumbbell_wire::checksum::internet_checksum;
+use dumbbell_wire::ip::{Ip, PROTOCOL_UDP, Version};
 
 use super::captured::{Captured, read};
 use super::*;
 use crate::machine::clock::monotonic_ns;
-use crate::packet::ip::{Ip, PROTOCOL_UDP, Version};
-use crate::packet::wire::internet_checksum;
 use crate::relay::{Relay, parts};
 use crate::skipped::skipped;
 use crate::testbed::hosts;

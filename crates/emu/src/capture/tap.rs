@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dumbbell_capture::CapturePoints;
 use dumbbell_net::{DropReason, Packet};
+use dumbbell_wire::ip::{Ip, PROTOCOL_TCP, PROTOCOL_UDP, set_ecn};
+use dumbbell_wire::tcp::Tcp;
+use dumbbell_wire::udp;
 use rtrb::{Consumer, Producer, RingBuffer};
 
 use super::frame::fill_checksum;
 use super::record::{DROPPED_AT, HEADER_BYTES, Place, RecordHeader, number_of};
 use crate::packet::frame::Frame;
-use crate::packet::ip::{Ip, PROTOCOL_TCP, PROTOCOL_UDP, set_ecn};
-use crate::packet::wire::UDP_HEADER_BYTES;
 
 /// State shared by a tap and the thread that empties its ring.
 #[derive(Debug, Default)]
@@ -204,7 +205,7 @@ impl Record {
         record[..HEADER_BYTES].copy_from_slice(&header.encode());
         record[HEADER_BYTES..].copy_from_slice(&bytes[..kept_bytes]);
         if packet.ecn != frame.ecn() {
-            set_ecn(&mut record[HEADER_BYTES..], packet.ecn);
+            set_ecn(&mut record[HEADER_BYTES..], packet.ecn.bits());
         }
         if frame.is_of_program && frame.needs_checksum() {
             fill_checksum(&mut record[HEADER_BYTES..], bytes);
@@ -281,10 +282,8 @@ pub(crate) fn header_bytes(packet: &[u8]) -> usize {
     };
     let transport_bytes = match ip.protocol {
         _ if ip.is_later_fragment => 0,
-        PROTOCOL_TCP => packet
-            .get(ip.header_bytes + 12)
-            .map_or(0, |byte| usize::from(byte >> 4) * 4),
-        PROTOCOL_UDP => UDP_HEADER_BYTES,
+        PROTOCOL_TCP => Tcp::new(&packet[ip.header_bytes..]).map_or(0, Tcp::header_bytes),
+        PROTOCOL_UDP => udp::HEADER_BYTES,
         _ => OTHER_BYTES,
     };
     ip.header_bytes + transport_bytes

@@ -7,13 +7,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use dumbbell_net::queue::fq_codel;
 use dumbbell_results::Output;
 use dumbbell_scenario::{Control, Group, Limit, Queue};
+use dumbbell_wire::bytes::read_u16;
+use dumbbell_wire::checksum::internet_checksum;
+use dumbbell_wire::ip::Ip;
+use dumbbell_wire::ipv4;
+use dumbbell_wire::tcp::TcpFlags;
 use tempfile::TempDir;
 
 use super::captured::{Captured, read, rtts_us};
 use super::*;
 use crate::packet::frame::test_packet;
-use crate::packet::ip::Ip;
-use crate::packet::wire::{internet_checksum, ipv4_header_checksum, read_u16, tcp_flag};
 use crate::run;
 use crate::skipped::skipped;
 use crate::testbed::hosts;
@@ -237,15 +240,15 @@ fn connections_are_captured_from_the_first_syn_to_the_last_ack() {
             .iter()
             .filter(|packet| packet.point.starts_with("sender") && packet.flow() == flow)
             .collect();
-        let flags = |packet: &Captured| packet.segment().flags & !tcp_flag::PSH;
-        let first: Vec<u8> = at_sender[..3].iter().map(|packet| flags(packet)).collect();
-        let syn_ack = tcp_flag::SYN | tcp_flag::ACK;
-        assert_eq!(first, [tcp_flag::SYN, syn_ack, tcp_flag::ACK]);
+        let flags = |packet: &Captured| packet.segment().flags.0 & !TcpFlags::PSH;
+        let first: Vec<u16> = at_sender[..3].iter().map(|packet| flags(packet)).collect();
+        let syn_ack = TcpFlags::SYN | TcpFlags::ACK;
+        assert_eq!(first, [TcpFlags::SYN, syn_ack, TcpFlags::ACK]);
         assert_eq!(summary.finished, summary.group == 1, "it has a size");
         if summary.finished {
             let fins: Vec<bool> = at_sender
                 .iter()
-                .filter(|packet| flags(packet) & tcp_flag::FIN != 0)
+                .filter(|packet| flags(packet) & TcpFlags::FIN != 0)
                 .map(|packet| packet.is_from_sender())
                 .collect();
             assert!(fins.starts_with(&[true]), "the sender is through");
@@ -254,7 +257,7 @@ fn connections_are_captured_from_the_first_syn_to_the_last_ack() {
             let mut from_sender = at_sender.iter().filter(|packet| packet.is_from_sender());
             let last = from_sender.next_back().expect("there are packets");
             assert!(!last.is_data());
-            assert_eq!(flags(last), tcp_flag::ACK, "of the receiver's FIN");
+            assert_eq!(flags(last), TcpFlags::ACK, "of the receiver's FIN");
         }
     }
 }
@@ -272,7 +275,7 @@ fn only_headers_are_kept_and_their_checksums_are_right() {
         let whole = packet.whole_packet();
         assert_eq!(usize::from(read_u16(&whole, 2)), whole.len());
         let (ip_header, tcp) = whole.split_at(ip.header_bytes);
-        assert_eq!(read_u16(ip_header, 10), ipv4_header_checksum(ip_header));
+        assert_eq!(read_u16(ip_header, 10), ipv4::checksum(ip_header));
         let mut pseudo_header = ip_header[12..20].to_vec();
         pseudo_header.extend([0, 6]);
         pseudo_header.extend((tcp.len() as u16).to_be_bytes());

@@ -7,22 +7,16 @@ use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use dumbbell_wire::bytes::read_u16;
+use dumbbell_wire::ethernet::{self, TYPE_IPV4, TYPE_IPV6};
+use dumbbell_wire::ip::{Ip, version};
 use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::hosts::neighbours::{LinkLayer, Neighbours};
 use crate::hosts::netlink::Netlink;
 use crate::machine::system_call::checked;
-use crate::packet::ip::{Ip, Version};
 use crate::packet::super_packet::{NEEDS_CSUM, VNET_HEADER_BYTES};
-use crate::packet::wire::read_u16;
-
-/// Ethernet's header, bytes: destination, source, type.
-const ETHERNET_BYTES: usize = 14;
-
-/// Types of Ethernet's packets.
-const TYPE_IPV4: u16 = 0x0800;
-const TYPE_IPV6: u16 = 0x86dd;
 
 /// Where the virtio-net header says from where on the checksum counts.
 const VNET_CSUM_START: usize = 6;
@@ -117,7 +111,7 @@ impl Interface {
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         let (vnet_header, packet) = buffer.split_at_mut(VNET_HEADER_BYTES);
         loop {
-            let mut ethernet = [0; ETHERNET_BYTES];
+            let mut ethernet = [0; ethernet::HEADER_BYTES];
             let mut parts = [
                 IoSliceMut::new(vnet_header),
                 IoSliceMut::new(&mut ethernet),
@@ -128,7 +122,7 @@ impl Interface {
                 Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
                 Err(errno) => return Err(errno.into()),
             };
-            let Some(bytes) = bytes.checked_sub(VNET_HEADER_BYTES + ETHERNET_BYTES) else {
+            let Some(bytes) = bytes.checked_sub(VNET_HEADER_BYTES + ethernet::HEADER_BYTES) else {
                 continue;
             };
             if let Some(bytes) = self.of_path(&ethernet, &packet[..bytes], vnet_header[1]) {
@@ -140,21 +134,18 @@ impl Interface {
 
     /// Bytes of the packet, without padding of Ethernet's, if it is for the path. `gso`: of a super-packet, whose length
     /// fields say nothing.
-    fn of_path(&self, ethernet: &[u8], packet: &[u8], gso: u8) -> Option<usize> {
-        let is_for_us = ethernet[..6] == self.link_layer;
-        if !is_for_us || !matches!(read_u16(ethernet, 12), TYPE_IPV4 | TYPE_IPV6) {
+    fn of_path(&self, header: &[u8], packet: &[u8], gso: u8) -> Option<usize> {
+        let is_for_us = header[..6] == self.link_layer;
+        if !is_for_us || !matches!(read_u16(header, ethernet::TYPE), TYPE_IPV4 | TYPE_IPV6) {
             return None;
         }
         let ip = Ip::parse(packet)?;
-        let (_, destination) = ip.host_addresses(packet);
+        let (_, destination) = ip.hosts(packet)?;
         let is_own = self.own.iter().any(|(own, _)| *own == destination);
         if is_own || !self.far.iter().any(|far| contains(far, destination)) {
             return None;
         }
-        let stated = match ip.version {
-            Version::V4 => usize::from(read_u16(packet, 2)),
-            Version::V6 => 40 + usize::from(read_u16(packet, 4)),
-        };
+        let stated = ip.packet_bytes(packet);
         match gso {
             0 => (stated <= packet.len()).then_some(stated),
             _ => Some(packet.len()),
@@ -165,10 +156,9 @@ impl Interface {
     /// cannot be sent now is lost, and counted.
     pub(crate) fn write(&self, [first, second, third]: [&[u8]; 3]) -> io::Result<()> {
         let (vnet_header, start) = first.split_at(VNET_HEADER_BYTES);
-        let Some(ip) = Ip::parse(start) else {
+        let Some((_, destination)) = Ip::parse(start).and_then(|ip| ip.hosts(start)) else {
             return Ok(());
         };
-        let (_, destination) = ip.host_addresses(start);
         let neighbour = {
             let mut neighbours = self
                 .neighbours
@@ -183,14 +173,7 @@ impl Interface {
         let mut vnet = [0; VNET_HEADER_BYTES];
         vnet.copy_from_slice(vnet_header);
         from_packet_to_frame(&mut vnet);
-        let mut ethernet = [0; ETHERNET_BYTES];
-        ethernet[..6].copy_from_slice(&neighbour);
-        ethernet[6..12].copy_from_slice(&self.link_layer);
-        let kind = match ip.version {
-            Version::V4 => TYPE_IPV4,
-            Version::V6 => TYPE_IPV6,
-        };
-        ethernet[12..].copy_from_slice(&kind.to_be_bytes());
+        let ethernet = ethernet::header(neighbour, self.link_layer, version(start));
         let parts = [&vnet[..], &ethernet, start, second, third].map(IoSlice::new);
         loop {
             match rustix::io::writev(&self.descriptor, &parts) {
@@ -246,18 +229,19 @@ fn from_frame_to_packet(vnet_header: &mut [u8]) {
     vnet_header[0] &= NEEDS_CSUM;
     if vnet_header[0] != 0 {
         move_start(vnet_header, |start| {
-            start.saturating_sub(ETHERNET_BYTES as u16)
+            start.saturating_sub(ethernet::HEADER_BYTES as u16)
         });
     }
 }
 
 fn from_packet_to_frame(vnet_header: &mut [u8; VNET_HEADER_BYTES]) {
     if vnet_header[0] & NEEDS_CSUM != 0 {
-        move_start(vnet_header, |start| start + ETHERNET_BYTES as u16);
+        move_start(vnet_header, |start| start + ethernet::HEADER_BYTES as u16);
     }
     if vnet_header[1] != 0 {
         // Bytes of the headers.
-        let headers = u16::from_ne_bytes([vnet_header[2], vnet_header[3]]) + ETHERNET_BYTES as u16;
+        let headers =
+            u16::from_ne_bytes([vnet_header[2], vnet_header[3]]) + ethernet::HEADER_BYTES as u16;
         vnet_header[2..4].copy_from_slice(&headers.to_ne_bytes());
     }
 }

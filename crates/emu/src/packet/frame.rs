@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dumbbell_net::{ETHERNET_HEADER_BYTES, Ecn, Header, PureAck, SackOrder};
 use dumbbell_scenario::Way;
+use dumbbell_wire::ip::{host_numbers, set_ecn, traffic_class};
 
-use crate::packet::ip::{hosts, set_ecn, traffic_class};
 use crate::packet::pure_ack::{pure_ack, sack_order};
 use crate::packet::rewrite::{End, datagram_ends, garble_datagram, set_datagram_end};
 use crate::packet::super_packet::{NEEDS_CSUM, VNET_HEADER_BYTES};
@@ -152,7 +152,7 @@ impl Frame {
         if let Some(buffer) = &mut self.buffer
             && let Some(ip) = buffer.bytes.get_mut(VNET_HEADER_BYTES..)
         {
-            set_ecn(ip, ecn);
+            set_ecn(ip, ecn.bits());
         }
     }
 
@@ -182,7 +182,7 @@ impl Frame {
             && let Some(buffer) = &mut self.buffer
             && let Some(ip) = buffer.bytes.get_mut(VNET_HEADER_BYTES..)
         {
-            set_ecn(ip, Ecn::Ect1);
+            set_ecn(ip, Ecn::Ect1.bits());
         }
     }
 
@@ -245,7 +245,7 @@ impl Header for Frame {
 
     #[inline]
     fn hosts(&self) -> Option<(u32, u32)> {
-        hosts(self.packet())
+        host_numbers(self.packet())
     }
 
     #[inline]
@@ -285,16 +285,14 @@ const TEST_ROUTE: GroupRoute = GroupRoute {
 /// A data packet of group 0 with timestamps and this payload, zeros.
 #[cfg(test)]
 pub(crate) fn test_frame(payload_bytes: u16) -> Frame {
-    let packet_bytes = 52 + payload_bytes;
-    let mut packet = vec![0; VNET_HEADER_BYTES];
-    packet.extend([0x45, 0]);
-    packet.extend(packet_bytes.to_be_bytes());
-    packet.extend([0, 7, 0x40, 0, 64, 6, 0, 0]);
-    packet.extend([10, 0, 0, 1, 10, 0, 0, 2]);
-    packet.extend([0x27, 0x10, 0x13, 0x89, 1, 2, 3, 4, 5, 6, 7, 8]);
-    packet.extend([8 << 4, 0x10, 1, 0, 0, 0, 0, 0]);
-    packet.extend([1, 1, 8, 10, 9, 9, 9, 9, 8, 8, 8, 8]);
-    packet.resize(VNET_HEADER_BYTES + usize::from(packet_bytes), 0);
+    use dumbbell_wire::tcp::TcpFlags;
+
+    use crate::packet::test_packets;
+
+    let times = [1, 1, 8, 10, 9, 9, 9, 9, 8, 8, 8, 8];
+    let payload = vec![0; usize::from(payload_bytes)];
+    let segment = test_packets::segment(TcpFlags::ACK, &times, &payload);
+    let packet = [&[0; VNET_HEADER_BYTES], &segment[..]].concat();
     let mut buffer = Pool::new(packet.len(), 1).take();
     buffer.bytes.copy_from_slice(&packet);
     Frame::new(buffer, packet.len(), TEST_ROUTE, Kind::Data, 0)
@@ -316,10 +314,10 @@ pub(crate) fn test_packet(payload_bytes: u16) -> dumbbell_net::Packet<Frame> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::packet::ip::IPV4_CHECKSUM;
+    use dumbbell_wire::bytes::{put_u16, read_u16};
+    use dumbbell_wire::ipv4;
 
-    const IPV4_TOS: usize = 1;
+    use super::*;
 
     #[test]
     fn buffers_come_back() {
@@ -334,8 +332,6 @@ mod tests {
 
     #[test]
     fn a_change_of_the_ecn_field_changes_the_checksum() {
-        use crate::packet::wire::ipv4_header_checksum;
-
         let fields = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
         for (tos, ecn) in [0b10, 0b01, 0xb8 | 0b10, 0b11, 0]
             .into_iter()
@@ -345,15 +341,17 @@ mod tests {
                 let mut frame = test_frame(100);
                 let header = VNET_HEADER_BYTES..VNET_HEADER_BYTES + 20;
                 let bytes = &mut frame.buffer.as_mut().expect("a buffer").bytes[header];
-                bytes[IPV4_TOS] = tos;
+                bytes[ipv4::TOS] = tos;
                 bytes[4..6].copy_from_slice(&id.to_be_bytes());
-                let checksum = ipv4_header_checksum(bytes).to_be_bytes();
-                bytes[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&checksum);
+                let checksum = ipv4::checksum(bytes);
+                put_u16(bytes, ipv4::CHECKSUM, checksum);
                 frame.set_ecn(ecn);
                 let ip = &frame.packet()[..20];
-                assert_eq!((frame.ecn(), ip[IPV4_TOS]), (ecn, tos & !0b11 | ecn.bits()));
-                let expected = ipv4_header_checksum(ip).to_be_bytes();
-                assert_eq!(ip[IPV4_CHECKSUM..IPV4_CHECKSUM + 2], expected);
+                assert_eq!(
+                    (frame.ecn(), ip[ipv4::TOS]),
+                    (ecn, tos & !0b11 | ecn.bits())
+                );
+                assert_eq!(read_u16(ip, ipv4::CHECKSUM), ipv4::checksum(ip));
             }
         }
     }
@@ -363,7 +361,7 @@ mod tests {
         let mut frame = test_frame(0);
         assert_eq!(frame.hosts(), Some((0x0a00_0001, 0x0a00_0002)));
         assert_eq!(frame.dscp(), Some(0));
-        frame.buffer.as_mut().expect("a buffer").bytes[VNET_HEADER_BYTES + IPV4_TOS] = 46 << 2 | 3;
+        frame.buffer.as_mut().expect("a buffer").bytes[VNET_HEADER_BYTES + ipv4::TOS] = 46 << 2 | 3;
         assert_eq!(frame.dscp(), Some(46));
         assert_eq!(frame.pure_ack(), None, "data");
         frame.kind = Kind::Control;
@@ -377,20 +375,17 @@ mod tests {
 
     #[test]
     fn only_ect0_becomes_ect1() {
-        use crate::packet::wire::ipv4_header_checksum;
-
         for (before, after) in [(0b10, 0b01), (0b01, 0b01), (0, 0), (0b11, 0b11)] {
             let mut frame = test_frame(100);
             let header = VNET_HEADER_BYTES..VNET_HEADER_BYTES + 20;
             let bytes = &mut frame.buffer.as_mut().expect("a buffer").bytes[header];
-            bytes[IPV4_TOS] = 0xb8 | before;
-            let checksum = ipv4_header_checksum(bytes).to_be_bytes();
-            bytes[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&checksum);
+            bytes[ipv4::TOS] = 0xb8 | before;
+            let checksum = ipv4::checksum(bytes);
+            put_u16(bytes, ipv4::CHECKSUM, checksum);
             frame.identify_as_l4s();
             let ip = &frame.packet()[..20];
-            assert_eq!(ip[IPV4_TOS], 0xb8 | after);
-            let expected = ipv4_header_checksum(ip).to_be_bytes();
-            assert_eq!(ip[IPV4_CHECKSUM..IPV4_CHECKSUM + 2], expected);
+            assert_eq!(ip[ipv4::TOS], 0xb8 | after);
+            assert_eq!(read_u16(ip, ipv4::CHECKSUM), ipv4::checksum(ip));
         }
     }
 

@@ -6,28 +6,23 @@
 //! acknowledges at least every second segment (RFC 9293 §3.8.6.3). And none of the two is marked CE,
 //! because the receiver counts a super-packet of a TUN device as one packet.
 
-use super::ip::{
-    IPV4_CHECKSUM, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, PROTOCOL_TCP, Version, traffic_class,
-    version,
+use dumbbell_wire::bytes::read_u32;
+use dumbbell_wire::ip::{
+    ECN_BITS, PROTOCOL_TCP, Version, set_packet_bytes, traffic_class, version,
 };
-use super::super_packet::{
-    GSO_TCPV4, GSO_TCPV6, NEEDS_CSUM, TCP_CHECKSUM_OFFSET, VNET_HEADER_BYTES,
-};
-use super::wire::{ipv4_header_checksum, read_u32, tcp_flag};
+use dumbbell_wire::ipv4::{self, Ipv4};
+use dumbbell_wire::ipv6::{self, Ipv6};
+use dumbbell_wire::tcp::{self, Tcp, TcpFlags};
+use dumbbell_wire::tcp_options::MAX_BYTES;
+
+use super::super_packet::{GSO_TCPV4, GSO_TCPV6, NEEDS_CSUM, VNET_HEADER_BYTES, vnet_header};
 
 /// Largest header of IPv4, which is larger than IPv6's without extension headers, and largest of TCP.
-const MAX_HEADER_BYTES: usize = VNET_HEADER_BYTES + 60 + 60;
+const MAX_HEADER_BYTES: usize = VNET_HEADER_BYTES + 60 + tcp::HEADER_BYTES + MAX_BYTES;
 
-/// Where fields are in an IPv4, an IPv6 and a TCP header.
-const IPV4_TOTAL_LENGTH: usize = 2;
-const IPV6_PAYLOAD_LENGTH: usize = 4;
-const IPV6_NEXT_HEADER: usize = 6;
-const TCP_SEQUENCE: usize = 4;
-const TCP_FLAGS: usize = 13;
-const TCP_CHECKSUM: usize = 16;
-
-/// ECN's field of the IP header, and Congestion Experienced in it.
-const CE: u8 = 0b11;
+/// The flags of a segment that ends no write, and the one that says that it does.
+const ACK: u8 = TcpFlags::ACK as u8;
+const PSH: u8 = TcpFlags::PSH as u8;
 
 /// Two segments as one: its headers, and both payloads.
 #[derive(Debug)]
@@ -52,9 +47,10 @@ impl<'a> Joined<'a> {
             &second_headers[VNET_HEADER_BYTES..],
             ip_bytes,
         );
-        let tcp = |headers: &'a [u8]| &headers[VNET_HEADER_BYTES + ip_bytes..];
-        let is_next = read_u32(tcp(second_headers), TCP_SEQUENCE)
-            == read_u32(tcp(first_headers), TCP_SEQUENCE).wrapping_add(first_payload.len() as u32);
+        let of_tcp = |headers: &'a [u8]| &headers[VNET_HEADER_BYTES + ip_bytes..];
+        let is_next = read_u32(of_tcp(second_headers), tcp::SEQUENCE)
+            == read_u32(of_tcp(first_headers), tcp::SEQUENCE)
+                .wrapping_add(first_payload.len() as u32);
         let packet_bytes = header_bytes + first_payload.len() + second_payload.len();
         let is_possible = first_headers[0] & second_headers[0] & NEEDS_CSUM != 0
             && (1..=first_payload.len()).contains(&second_payload.len())
@@ -65,34 +61,17 @@ impl<'a> Joined<'a> {
 
         let mut headers = [0; MAX_HEADER_BYTES];
         headers[..first_headers.len()].copy_from_slice(first_headers);
-        let (vnet_header, packet) = headers.split_at_mut(VNET_HEADER_BYTES);
-        vnet_header[0] = NEEDS_CSUM;
+        let (vnet_out, packet) = headers.split_at_mut(VNET_HEADER_BYTES);
         let version = version(packet);
-        vnet_header[1] = match version {
+        let gso = match version {
             Version::V4 => GSO_TCPV4,
             Version::V6 => GSO_TCPV6,
         };
-        for (field, value) in [
-            (2, header_bytes as u16),
-            (4, first_payload.len() as u16),
-            (6, ip_bytes as u16),
-            (8, TCP_CHECKSUM_OFFSET),
-        ] {
-            vnet_header[field..field + 2].copy_from_slice(&value.to_ne_bytes());
-        }
+        let lengths = [header_bytes, first_payload.len(), ip_bytes];
+        vnet_out.copy_from_slice(&vnet_header(gso, lengths, tcp::CHECKSUM));
         let (ip, tcp_out) = packet.split_at_mut(ip_bytes);
-        match version {
-            Version::V4 => {
-                ip[IPV4_TOTAL_LENGTH..][..2].copy_from_slice(&(packet_bytes as u16).to_be_bytes());
-                let checksum = ipv4_header_checksum(ip);
-                ip[IPV4_CHECKSUM..][..2].copy_from_slice(&checksum.to_be_bytes());
-            }
-            Version::V6 => {
-                let payload_bytes = (packet_bytes - IPV6_HEADER_BYTES) as u16;
-                ip[IPV6_PAYLOAD_LENGTH..][..2].copy_from_slice(&payload_bytes.to_be_bytes());
-            }
-        }
-        tcp_out[TCP_FLAGS] |= tcp(second_headers)[TCP_FLAGS];
+        set_packet_bytes(version, ip, packet_bytes);
+        tcp_out[tcp::FLAGS] |= of_tcp(second_headers)[tcp::FLAGS];
         Some(Self {
             headers,
             header_bytes: first_headers.len(),
@@ -114,14 +93,14 @@ impl<'a> Joined<'a> {
 fn header_bytes(frame: &[u8]) -> Option<(usize, usize)> {
     let packet = frame.get(VNET_HEADER_BYTES..)?;
     let ip_bytes = match version(packet) {
-        Version::V4 => usize::from(packet.first()? & 0x0f) * 4,
-        Version::V6 if packet.get(IPV6_NEXT_HEADER) == Some(&PROTOCOL_TCP) => IPV6_HEADER_BYTES,
+        Version::V4 => Ipv4::new(packet)?.header_bytes(),
+        Version::V6 if Ipv6::new(packet)?.next_header() == PROTOCOL_TCP => ipv6::HEADER_BYTES,
         Version::V6 => return None,
     };
-    let tcp_bytes = usize::from(packet.get(ip_bytes + 12)? >> 4) * 4;
+    let tcp_bytes = Tcp::new(packet.get(ip_bytes..)?)?.header_bytes();
     let header_bytes = ip_bytes + tcp_bytes;
-    (ip_bytes >= IPV4_HEADER_BYTES && tcp_bytes >= 20 && packet.len() > header_bytes)
-        .then_some((ip_bytes, header_bytes))
+    let is_whole = ip_bytes >= ipv4::HEADER_BYTES && tcp_bytes >= tcp::HEADER_BYTES;
+    (is_whole && packet.len() > header_bytes).then_some((ip_bytes, header_bytes))
 }
 
 /// Whether the headers differ only in what the place of a segment in its flow decides, and neither says
@@ -133,32 +112,34 @@ fn is_same_but_for_place(first: &[u8], second: &[u8], ip_bytes: usize) -> bool {
     let (second_ip, second_tcp) = second.split_at(ip_bytes);
     let same_ip = match version(first_ip) {
         Version::V4 => {
-            first_ip[..IPV4_TOTAL_LENGTH] == second_ip[..IPV4_TOTAL_LENGTH]
-                && first_ip[6..IPV4_CHECKSUM] == second_ip[6..IPV4_CHECKSUM]
-                && first_ip[IPV4_CHECKSUM + 2..] == second_ip[IPV4_CHECKSUM + 2..]
+            first_ip[..ipv4::TOTAL_LENGTH] == second_ip[..ipv4::TOTAL_LENGTH]
+                && first_ip[6..ipv4::CHECKSUM] == second_ip[6..ipv4::CHECKSUM]
+                && first_ip[ipv4::CHECKSUM + 2..] == second_ip[ipv4::CHECKSUM + 2..]
         }
         Version::V6 => {
-            first_ip[..IPV6_PAYLOAD_LENGTH] == second_ip[..IPV6_PAYLOAD_LENGTH]
-                && first_ip[IPV6_NEXT_HEADER..] == second_ip[IPV6_NEXT_HEADER..]
+            first_ip[..ipv6::PAYLOAD_LENGTH] == second_ip[..ipv6::PAYLOAD_LENGTH]
+                && first_ip[ipv6::NEXT_HEADER..] == second_ip[ipv6::NEXT_HEADER..]
         }
     };
-    let same_tcp = first_tcp[..TCP_SEQUENCE] == second_tcp[..TCP_SEQUENCE]
-        && first_tcp[8..TCP_FLAGS] == second_tcp[8..TCP_FLAGS]
-        && first_tcp[TCP_FLAGS + 1..TCP_CHECKSUM] == second_tcp[TCP_FLAGS + 1..TCP_CHECKSUM]
-        && first_tcp[TCP_CHECKSUM + 2..] == second_tcp[TCP_CHECKSUM + 2..];
+    let same_tcp = first_tcp[..tcp::SEQUENCE] == second_tcp[..tcp::SEQUENCE]
+        && first_tcp[tcp::ACKNOWLEDGMENT..tcp::FLAGS]
+            == second_tcp[tcp::ACKNOWLEDGMENT..tcp::FLAGS]
+        && first_tcp[tcp::FLAGS + 1..tcp::CHECKSUM] == second_tcp[tcp::FLAGS + 1..tcp::CHECKSUM]
+        && first_tcp[tcp::CHECKSUM + 2..] == second_tcp[tcp::CHECKSUM + 2..];
     same_ip
         && same_tcp
-        && traffic_class(first_ip).is_some_and(|class| class & CE != CE)
+        && traffic_class(first_ip).is_some_and(|class| class & ECN_BITS != ECN_BITS)
         // What ends a write is at the end of a super-packet; anything else is not joined.
-        && first_tcp[TCP_FLAGS] == tcp_flag::ACK
-        && second_tcp[TCP_FLAGS] & !tcp_flag::PSH == tcp_flag::ACK
+        && first_tcp[tcp::FLAGS] == ACK
+        && second_tcp[tcp::FLAGS] & !PSH == ACK
 }
 
 #[cfg(test)]
 mod tests {
+    use dumbbell_wire::bytes::read_u16;
+
     use super::super::super_packet::SuperPacket;
     use super::super::super_packet::tests::{RECEIVER, over_v6, split, super_packet};
-    use super::super::wire::read_u16 as u16_at;
     use super::*;
 
     fn joined(first: &[u8], second: &[u8]) -> Option<Vec<u8>> {
@@ -167,7 +148,7 @@ mod tests {
 
     #[test]
     fn two_halves_are_the_super_packet_that_they_were_split_from() {
-        let flags = tcp_flag::ACK | tcp_flag::PSH;
+        let flags = TcpFlags::ACK | TcpFlags::PSH;
         for payload_bytes in [2000, 1700, 1001] {
             let halves = split(&super_packet(payload_bytes, 1000, flags, 7, 0xffff_ff00));
             let whole = joined(&halves[0], &halves[1]).expect("they follow one another");
@@ -176,13 +157,13 @@ mod tests {
             let parsed = SuperPacket::parse(&whole, &RECEIVER).expect("a packet of ours");
             assert_eq!(parsed.packets(), 2);
             let ip = &whole[VNET_HEADER_BYTES..];
-            assert_eq!(u16_at(ip, IPV4_CHECKSUM), ipv4_header_checksum(&ip[..20]));
+            assert_eq!(read_u16(ip, ipv4::CHECKSUM), ipv4::checksum(&ip[..20]));
         }
     }
 
     #[test]
     fn halves_over_ipv6_are_joined_too() {
-        let flags = tcp_flag::ACK | tcp_flag::PSH;
+        let flags = TcpFlags::ACK | TcpFlags::PSH;
         let read = over_v6(&super_packet(1700, 1000, flags, 7, 9));
         let mut halves = split(&read);
         assert_eq!(joined(&halves[0], &halves[1]), Some(read));
@@ -195,16 +176,16 @@ mod tests {
 
     #[test]
     fn nothing_else_is_joined() {
-        let ack = tcp_flag::ACK;
+        let ack = TcpFlags::ACK;
         let packets = |flags| split(&super_packet(4000, 1000, flags, 7, 9));
         let of = packets(ack);
         assert!(joined(&of[0], &of[1]).is_some());
         assert!(joined(&of[1], &of[2]).is_some());
         assert_eq!(joined(&of[0], &of[2]), None, "a gap");
         assert_eq!(joined(&of[1], &of[0]), None, "the wrong order");
-        let with_cwr = packets(ack | tcp_flag::CWR);
+        let with_cwr = packets(ack | TcpFlags::CWR);
         assert_eq!(joined(&with_cwr[0], &with_cwr[1]), None, "CWR is of one");
-        let with_fin = packets(ack | tcp_flag::FIN);
+        let with_fin = packets(ack | TcpFlags::FIN);
         assert_eq!(joined(&with_fin[2], &with_fin[3]), None, "FIN");
         let larger = split(&super_packet(2000, 500, ack, 7, 9));
         let after = split(&super_packet(2000, 1000, ack, 7, 509));
@@ -233,11 +214,11 @@ mod tests {
 
     #[test]
     fn a_packet_longer_than_ip_allows_is_not_made() {
-        let halves = split(&super_packet(65_000, 60_000, tcp_flag::ACK, 7, 9));
+        let halves = split(&super_packet(65_000, 60_000, TcpFlags::ACK, 7, 9));
         assert_eq!(halves.len(), 2);
         assert!(joined(&halves[0], &halves[1]).is_some());
-        let halves = split(&super_packet(40_000, 40_000, tcp_flag::ACK, 7, 9));
-        let after = split(&super_packet(40_000, 40_000, tcp_flag::ACK, 7, 40_009));
+        let halves = split(&super_packet(40_000, 40_000, TcpFlags::ACK, 7, 9));
+        let after = split(&super_packet(40_000, 40_000, TcpFlags::ACK, 7, 40_009));
         assert_eq!(joined(&halves[0], &after[0]), None);
     }
 

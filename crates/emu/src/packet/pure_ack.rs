@@ -1,72 +1,39 @@
 //! What a pure ACK says, read from its bytes.
 
-use dumbbell_capture::SackBlocks;
 use dumbbell_net::{PureAck, SackOrder};
+use dumbbell_wire::tcp::{Tcp, TcpFlags};
+use dumbbell_wire::tcp_options::{SackBlocks, TcpOption};
 
-use crate::packet::wire::{Segment, is_before, read_u32, tcp_flag};
+use crate::packet::segment::{Segment, is_before};
 
-/// Flags of a TCP header that a pure ACK may have besides ACK.
-const ECN_FLAGS: u8 = tcp_flag::ECE | tcp_flag::CWR;
-
-/// Kinds of TCP options (RFC 9293 §3.1, RFC 2018, RFC 7323).
-const END: u8 = 0;
-const NO_OPERATION: u8 = 1;
-const SACK: u8 = 5;
-const TIMESTAMPS: u8 = 8;
-
-/// Where a TCP header has its length and the flags of the first byte, and where its options begin.
-const LENGTH: usize = 12;
-const OPTIONS: usize = 20;
+/// What a pure ACK may say without saying more than an ACK.
+const USUAL_FLAGS: u16 = TcpFlags::ACK | TcpFlags::ECE | TcpFlags::CWR | TcpFlags::AE;
 
 /// What the IP packet says if it is a pure ACK.
 pub(super) fn pure_ack(packet: &[u8]) -> Option<PureAck> {
     let segment = Segment::parse(packet)?;
     let is_pure = segment.payload_bytes == 0
-        && segment.flags & tcp_flag::ACK != 0
-        && segment.flags & (tcp_flag::SYN | tcp_flag::FIN | tcp_flag::RST) == 0;
-    is_pure.then(|| {
-        let tcp = tcp_header(packet, &segment);
-        let first_flags = tcp[LENGTH] & 0x0f;
-        let mut ack = PureAck {
-            number: segment.acknowledgment,
-            // CWR and ECE are the two highest bits of the second byte, AE the lowest of the first.
-            ecn_flags: (first_flags & 1) << 2 | segment.flags >> 6,
-            says_more: first_flags & !1 != 0 || segment.flags & !(ECN_FLAGS | tcp_flag::ACK) != 0,
-            has_sack: !segment.sack.as_slice().is_empty(),
-            ..PureAck::default()
-        };
-        read_options(&tcp[OPTIONS..], &mut ack);
-        ack
-    })
-}
-
-/// The TCP header of a packet that parsed.
-fn tcp_header<'a>(packet: &'a [u8], segment: &Segment) -> &'a [u8] {
-    &packet[segment.ip_header_bytes..segment.header_bytes]
-}
-
-/// Notes the timestamps, and whether there is more than timestamps and SACK blocks.
-fn read_options(mut options: &[u8], ack: &mut PureAck) {
-    loop {
-        match *options {
-            [] | [END, ..] => return,
-            [NO_OPERATION, ref rest @ ..] => options = rest,
-            [kind, bytes, ..] if bytes >= 2 && usize::from(bytes) <= options.len() => {
-                match (kind, bytes) {
-                    (TIMESTAMPS, 10) => {
-                        (ack.ts_val, ack.ts_ecr) = (read_u32(options, 2), read_u32(options, 6));
-                    }
-                    (SACK, _) if bytes % 8 == 2 => {}
-                    _ => ack.says_more = true,
-                }
-                options = &options[usize::from(bytes)..];
-            }
-            _ => {
-                ack.says_more = true; // damaged
-                return;
-            }
+        && segment.flags.has(TcpFlags::ACK)
+        && !segment
+            .flags
+            .has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST);
+    let tcp = Tcp::new(&packet[segment.ip_header_bytes..]).filter(|_| is_pure)?;
+    let mut ack = PureAck {
+        number: segment.acknowledgment,
+        // ECE, CWR and AE are next to one another.
+        ecn_flags: (segment.flags.0 >> 6) as u8,
+        says_more: tcp.has_reserved() || segment.flags.has(!USUAL_FLAGS),
+        has_sack: !segment.sack.as_slice().is_empty(),
+        ..PureAck::default()
+    };
+    for option in tcp.options() {
+        match option {
+            TcpOption::Timestamps(value, echo) => (ack.ts_val, ack.ts_ecr) = (value, echo),
+            TcpOption::Sack(blocks) if blocks.len() % 8 == 0 => {}
+            _ => ack.says_more = true,
         }
     }
+    Some(ack)
 }
 
 /// How the SACK blocks of the ACK in an IP packet are to those of an earlier one.
@@ -103,6 +70,7 @@ fn order(blocks: &SackBlocks, earlier: &SackBlocks, earlier_number: u32) -> Sack
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::test_packets::segment;
 
     fn blocks(edges: &[(u32, u32)]) -> SackBlocks {
         let mut blocks = SackBlocks::default();
@@ -112,18 +80,10 @@ mod tests {
         blocks
     }
 
-    /// An IPv4 packet with a TCP header of these flags (both bytes) and options.
+    /// A segment with these flags, also those that have no meaning.
     fn packet(flags: u16, options: &[u8], payload: &[u8]) -> Vec<u8> {
-        let bytes = 40 + options.len() + payload.len();
-        let mut packet = vec![0x45, 0, 0, bytes as u8, 0, 1, 0x40, 0, 64, 6, 0, 0];
-        packet.extend([10, 0, 0, 2, 10, 0, 0, 1]);
-        packet.extend([0x13, 0x89, 0x27, 0x10, 0, 0, 0, 1]);
-        packet.extend(0xffff_fff0_u32.to_be_bytes());
-        let length = (20 + options.len() as u16) / 4;
-        packet.extend((length << 12 | flags).to_be_bytes());
-        packet.extend([0, 1, 0, 0, 0, 0]);
-        packet.extend(options);
-        packet.extend(payload);
+        let mut packet = segment(flags, options, payload);
+        packet[32] |= (flags >> 8) as u8;
         packet
     }
 
@@ -132,7 +92,7 @@ mod tests {
     #[test]
     fn an_ack_is_pure_without_data_syn_fin_and_rst() {
         let plain = PureAck {
-            number: 0xffff_fff0,
+            number: 0x0506_0708,
             ts_val: 9,
             ts_ecr: 7,
             ..PureAck::default()

@@ -2,11 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::packet::ip::{IPV4_CHECKSUM, Ip, PROTOCOL_UDP, Version};
-use crate::packet::wire::{UDP_HEADER_BYTES, read_u16};
-
-/// Where UDP's header has its checksum.
-const UDP_CHECKSUM: usize = 6;
+use dumbbell_wire::bytes::{put_u16, read_u16};
+use dumbbell_wire::checksum::Changes;
+use dumbbell_wire::ip::{Ip, PROTOCOL_UDP, Version};
+use dumbbell_wire::{ipv4, transport, udp};
 
 /// Bytes of a payload of which one is made wrong: there QUIC has its header.
 const GARBLED_BYTES: u64 = 50;
@@ -23,18 +22,18 @@ fn datagram(packet: &[u8]) -> Option<Ip> {
     let ip = Ip::parse(packet)?;
     let is_whole = ip.protocol == PROTOCOL_UDP
         && !ip.is_fragment
-        && packet.len() >= ip.header_bytes + UDP_HEADER_BYTES;
+        && packet.len() >= ip.header_bytes + udp::HEADER_BYTES;
     is_whole.then_some(ip)
 }
 
 /// Source and destination of a whole datagram of UDP.
 pub(crate) fn datagram_ends(packet: &[u8]) -> Option<(SocketAddr, SocketAddr)> {
     let ip = datagram(packet)?;
-    let (source, destination) = ip.host_addresses(packet);
-    let port = |at| read_u16(packet, ip.header_bytes + at);
+    let (source, destination) = ip.hosts(packet)?;
+    let ports = transport::ports(&packet[ip.header_bytes..])?;
     Some((
-        SocketAddr::new(source, port(0)),
-        SocketAddr::new(destination, port(2)),
+        SocketAddr::new(source, ports[0]),
+        SocketAddr::new(destination, ports[1]),
     ))
 }
 
@@ -44,36 +43,26 @@ pub(crate) fn set_datagram_end(packet: &mut [u8], end: End, to: SocketAddr, is_p
     let Some(ip) = datagram(packet) else {
         return;
     };
-    let mut sums = Sums::default();
-    let addresses = match ip.version {
-        Version::V4 => 12,
-        Version::V6 => 8,
-    };
+    let mut changes = Changes::default();
+    let address_at = ip.address_offsets()[end as usize];
     match (ip.version, to.ip()) {
         (Version::V4, IpAddr::V4(address)) => {
-            let at = addresses + 4 * usize::from(end == End::Destination);
-            sums.replace(packet, at, &address.octets());
+            changes.replace(packet, address_at, &address.octets());
+            changes.apply(packet, ipv4::CHECKSUM);
         }
         (Version::V6, IpAddr::V6(address)) => {
-            let at = addresses + 16 * usize::from(end == End::Destination);
-            sums.replace(packet, at, &address.octets());
+            changes.replace(packet, address_at, &address.octets());
         }
         _ => return,
     }
-    if ip.version == Version::V4 {
-        sums.apply(packet, IPV4_CHECKSUM);
-    }
-    if !is_partial {
-        let at = ip.header_bytes + 2 * usize::from(end == End::Destination);
-        sums.replace(packet, at, &to.port().to_be_bytes());
-        sums.apply_to_datagram(packet, &ip);
-    } else {
+    let port_at = ip.header_bytes + 2 * end as usize;
+    if is_partial {
         // The pseudo-header has no ports.
-        let checksum = ip.header_bytes + UDP_CHECKSUM;
-        let sum = folded(u32::from(read_u16(packet, checksum)) + sums.sum);
-        packet[checksum..checksum + 2].copy_from_slice(&sum.to_be_bytes());
-        let at = ip.header_bytes + 2 * usize::from(end == End::Destination);
-        packet[at..at + 2].copy_from_slice(&to.port().to_be_bytes());
+        changes.apply_to_sum(packet, ip.header_bytes + udp::CHECKSUM);
+        put_u16(packet, port_at, to.port());
+    } else {
+        changes.replace(packet, port_at, &to.port().to_be_bytes());
+        apply_to_datagram(changes, packet, &ip);
     }
 }
 
@@ -84,7 +73,7 @@ pub(crate) fn garble_datagram(packet: &mut [u8], draw: u64, is_partial: bool) {
     let Some(ip) = datagram(packet) else {
         return;
     };
-    let payload = ip.header_bytes + UDP_HEADER_BYTES;
+    let payload = ip.header_bytes + udp::HEADER_BYTES;
     let bytes = packet.len() - payload;
     let negotiates = packet[payload..]
         .first()
@@ -98,103 +87,61 @@ pub(crate) fn garble_datagram(packet: &mut [u8], draw: u64, is_partial: bool) {
     let flipped = 1 + ((draw >> 32) % 255) as u8;
     // The word that the checksum adds up, with 0 for the other byte, which stays.
     let word = |byte: u8| match (at - payload) % 2 {
-        0 => [byte, 0],
-        _ => [0, byte],
+        0 => u16::from_be_bytes([byte, 0]),
+        _ => u16::from_be_bytes([0, byte]),
     };
-    let mut sums = Sums::default();
-    sums.note(word(packet[at]), word(packet[at] ^ flipped));
+    let mut changes = Changes::default();
+    changes.note(word(packet[at]), word(packet[at] ^ flipped));
     packet[at] ^= flipped;
     if !is_partial {
-        sums.apply_to_datagram(packet, &ip);
+        apply_to_datagram(changes, packet, &ip);
     }
 }
 
-/// What the words that were changed add to the Internet's checksum (RFC 1624 §3, equation 3).
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    sum: u32,
-}
-
-impl Sums {
-    fn note(&mut self, before: [u8; 2], after: [u8; 2]) {
-        let (before, after) = (u16::from_be_bytes(before), u16::from_be_bytes(after));
-        self.sum += u32::from(!before) + u32::from(after);
+/// Updates UDP's checksum, where 0 means that there is none and is written as its complement (RFC 768).
+fn apply_to_datagram(changes: Changes, packet: &mut [u8], ip: &Ip) {
+    let at = ip.header_bytes + udp::CHECKSUM;
+    if read_u16(packet, at) == 0 {
+        return;
     }
-
-    /// Replaces whole words.
-    fn replace(&mut self, packet: &mut [u8], at: usize, bytes: &[u8]) {
-        let place = &mut packet[at..at + bytes.len()];
-        for (before, after) in place.chunks_exact(2).zip(bytes.chunks_exact(2)) {
-            self.note([before[0], before[1]], [after[0], after[1]]);
-        }
-        place.copy_from_slice(bytes);
+    changes.apply(packet, at);
+    if read_u16(packet, at) == 0 {
+        packet[at..at + 2].fill(0xff);
     }
-
-    /// Updates a checksum.
-    fn apply(self, packet: &mut [u8], at: usize) {
-        let checksum = !folded(u32::from(!read_u16(packet, at)) + self.sum);
-        packet[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
-    }
-
-    /// Updates UDP's, where 0 means that there is none and is written as its complement (RFC 768).
-    fn apply_to_datagram(self, packet: &mut [u8], ip: &Ip) {
-        let at = ip.header_bytes + UDP_CHECKSUM;
-        if read_u16(packet, at) == 0 {
-            return;
-        }
-        self.apply(packet, at);
-        if read_u16(packet, at) == 0 {
-            packet[at..at + 2].fill(0xff);
-        }
-    }
-}
-
-fn folded(sum: u32) -> u16 {
-    let sum = (sum & 0xffff) + (sum >> 16);
-    ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
 #[cfg(test)]
 mod tests {
+    use dumbbell_wire::checksum::internet_checksum;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::packet::ip::tests::v6_header;
-    use crate::packet::wire::{internet_checksum, ipv4_header_checksum};
+    use crate::packet::test_packets::{v4, v6_header};
 
     /// From port 4433 to port 443.
     fn with_datagram(is_v6: bool, payload: &[u8]) -> Vec<u8> {
-        let length = (UDP_HEADER_BYTES + payload.len()) as u16;
+        let header = udp::header([4433, 443], payload.len() as u16);
+        let datagram = [&header, payload].concat();
         let mut packet = if is_v6 {
-            v6_header(0, PROTOCOL_UDP, length)
+            let header = v6_header(0, PROTOCOL_UDP, datagram.len() as u16);
+            [header, datagram].concat()
         } else {
-            let mut header = vec![0x45, 0];
-            header.extend((20 + length).to_be_bytes());
-            header.extend([0, 7, 0x40, 0, 64, PROTOCOL_UDP, 0, 0]);
-            header.extend([10, 0, 0, 1, 10, 0, 0, 2]);
-            let checksum = ipv4_header_checksum(&header);
-            header[10..12].copy_from_slice(&checksum.to_be_bytes());
-            header
+            v4(PROTOCOL_UDP, &datagram)
         };
-        packet.extend(4433_u16.to_be_bytes());
-        packet.extend(443_u16.to_be_bytes());
-        packet.extend(length.to_be_bytes());
-        packet.extend([0, 0]);
-        packet.extend(payload);
         let checksum = expected_checksum(&packet);
         let at = packet.len() - payload.len() - 2;
-        packet[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+        put_u16(&mut packet, at, checksum);
         packet
     }
 
     /// UDP's checksum, computed from nothing.
     fn expected_checksum(packet: &[u8]) -> u16 {
         let ip = Ip::parse(packet).expect("an IP packet");
-        let mut udp = packet[ip.header_bytes..].to_vec();
-        udp[UDP_CHECKSUM..UDP_CHECKSUM + 2].fill(0);
-        let length = (udp.len() as u32).to_be_bytes();
+        let mut datagram = packet[ip.header_bytes..].to_vec();
+        datagram[udp::CHECKSUM..udp::CHECKSUM + 2].fill(0);
+        let length = (datagram.len() as u32).to_be_bytes();
         let pseudo = [&length[..], &[0, 0, 0, PROTOCOL_UDP]].concat();
-        match internet_checksum([ip.addresses(packet), &pseudo, &udp]) {
+        match internet_checksum([ip.addresses(packet), &pseudo, &datagram]) {
             0 => 0xffff,
             checksum => checksum,
         }
@@ -204,12 +151,12 @@ mod tests {
         let ip = Ip::parse(packet).expect("an IP packet");
         if ip.version == Version::V4 {
             assert_eq!(
-                read_u16(packet, IPV4_CHECKSUM),
-                ipv4_header_checksum(&packet[..20])
+                read_u16(packet, ipv4::CHECKSUM),
+                ipv4::checksum(&packet[..20])
             );
         }
-        let udp = read_u16(packet, ip.header_bytes + UDP_CHECKSUM);
-        assert_eq!(udp, expected_checksum(packet));
+        let checksum = read_u16(packet, ip.header_bytes + udp::CHECKSUM);
+        assert_eq!(checksum, expected_checksum(packet));
     }
 
     proptest! {

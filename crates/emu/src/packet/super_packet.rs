@@ -6,19 +6,20 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::packet::ip::{
-    IPV4_CHECKSUM, IPV6_HEADER_BYTES, Ip, PROTOCOL_TCP, PROTOCOL_UDP, Version,
-};
-use crate::packet::wire::{
-    Segment, UDP_HEADER_BYTES, ipv4_header_checksum, read_u16, read_u32, tcp_flag,
-};
+use dumbbell_wire::bytes::{put_u16, put_u32, read_u16, read_u32};
+use dumbbell_wire::checksum::Changes;
+use dumbbell_wire::ip::{Ip, PROTOCOL_TCP, PROTOCOL_UDP, Version, set_packet_bytes};
+use dumbbell_wire::tcp::TcpFlags;
+use dumbbell_wire::{ipv4, ipv6, tcp, transport, udp};
+
+use crate::packet::segment::Segment;
 
 /// Size of the virtio-net header in front of every packet of the device
 /// (Virtual I/O Device 1.2 §5.1.6, without `num_buffers`).
 pub(crate) const VNET_HEADER_BYTES: usize = 10;
 
 /// Largest read: the largest packet, IPv6's header and the 64 kB that may follow it, after its virtio-net header.
-pub(crate) const MAX_READ_BYTES: usize = VNET_HEADER_BYTES + IPV6_HEADER_BYTES + 65_535;
+pub(crate) const MAX_READ_BYTES: usize = VNET_HEADER_BYTES + ipv6::HEADER_BYTES + 65_535;
 
 /// `VIRTIO_NET_HDR_F_NEEDS_CSUM`: the transport checksum is still to be filled in. On a packet that
 /// the kernel receives it means that it need not be verified.
@@ -31,17 +32,19 @@ pub(super) const GSO_TCPV6: u8 = 4;
 const GSO_UDP_L4: u8 = 5;
 const GSO_ECN: u8 = 0x80;
 
-/// Where TCP's and UDP's checksum is, from the start of the header.
-pub(super) const TCP_CHECKSUM_OFFSET: u16 = 16;
-const UDP_CHECKSUM_OFFSET: u16 = 6;
-
-/// Where fields are in an IP, TCP and UDP header.
-const IPV4_TOTAL_LENGTH: usize = 2;
-const IPV4_IDENTIFICATION: usize = 4;
-const IPV6_PAYLOAD_LENGTH: usize = 4;
-const TCP_SEQUENCE: usize = 4;
-const TCP_FLAGS: usize = 13;
-const UDP_LENGTH: usize = 4;
+/// A virtio-net header of a packet with a header of `ip_bytes` whose transport's checksum is not filled in. A
+/// super-packet's kind is `gso`, and it has headers of `header_bytes` and payloads of `each`.
+#[inline]
+pub(super) fn vnet_header(
+    gso: u8,
+    [header_bytes, each, ip_bytes]: [usize; 3],
+    checksum_offset: usize,
+) -> [u8; VNET_HEADER_BYTES] {
+    let word = |value: usize| (value as u16).to_ne_bytes();
+    let ([h0, h1], [e0, e1]) = (word(header_bytes), word(each));
+    let ([i0, i1], [c0, c1]) = (word(ip_bytes), word(checksum_offset));
+    [NEEDS_CSUM, gso, h0, h1, e0, e1, i0, i1, c0, c1]
+}
 
 /// A read that does not belong on the path: not for the other host, of a protocol that it does not take,
 /// truncated, or an offload that was not requested.
@@ -107,7 +110,7 @@ impl<'a> SuperPacket<'a> {
             (GSO_TCPV4, Version::V4, Some(segment)) | (GSO_TCPV6, Version::V6, Some(segment)) => {
                 segment.header_bytes
             }
-            (GSO_UDP_L4, _, None) if is_datagram => ip.header_bytes + UDP_HEADER_BYTES,
+            (GSO_UDP_L4, _, None) if is_datagram => ip.header_bytes + udp::HEADER_BYTES,
             _ => return Err(Foreign),
         };
         let (payload_bytes_each, packets) = if gso == GSO_NONE {
@@ -143,17 +146,15 @@ impl<'a> SuperPacket<'a> {
         if let Some(segment) = &self.segment {
             return Some([segment.source_port, segment.destination_port]);
         }
-        let is_whole = self.ip.protocol == PROTOCOL_UDP && !self.ip.is_later_fragment;
-        let ports = self
-            .bytes
-            .get(self.ip.header_bytes..self.ip.header_bytes + 4)?;
-        is_whole.then(|| [read_u16(ports, 0), read_u16(ports, 2)])
+        let has_ports = self.ip.protocol == PROTOCOL_UDP && !self.ip.is_later_fragment;
+        let transport = &self.bytes[self.ip.header_bytes..];
+        has_ports.then(|| transport::ports(transport)).flatten()
     }
 
     /// Whether it is one or several whole datagrams of UDP with payload.
     #[inline]
     pub(crate) fn has_datagrams(&self) -> bool {
-        let header_bytes = self.ip.header_bytes + UDP_HEADER_BYTES;
+        let header_bytes = self.ip.header_bytes + udp::HEADER_BYTES;
         self.ip.protocol == PROTOCOL_UDP && !self.ip.is_fragment && self.bytes.len() > header_bytes
     }
 
@@ -199,32 +200,22 @@ impl<'a> SuperPacket<'a> {
         let (vnet_header, packet) = out.split_at_mut(VNET_HEADER_BYTES);
 
         let checksum_offset = match self.segment {
-            Some(_) => TCP_CHECKSUM_OFFSET,
-            None => UDP_CHECKSUM_OFFSET,
+            Some(_) => tcp::CHECKSUM,
+            None => udp::CHECKSUM,
         };
-        vnet_header.fill(0);
-        vnet_header[0] = NEEDS_CSUM;
-        vnet_header[6..8].copy_from_slice(&(ip_bytes as u16).to_ne_bytes());
-        vnet_header[8..10].copy_from_slice(&checksum_offset.to_ne_bytes());
+        let offsets = [0, 0, ip_bytes];
+        vnet_header.copy_from_slice(&self::vnet_header(GSO_NONE, offsets, checksum_offset));
 
         packet[..header_bytes].copy_from_slice(&self.bytes[..header_bytes]);
         packet[header_bytes..]
             .copy_from_slice(&self.bytes[header_bytes + start..header_bytes + end]);
 
         let (ip, transport) = packet.split_at_mut(ip_bytes);
-        match self.ip.version {
-            Version::V4 => {
-                put_u16(ip, IPV4_TOTAL_LENGTH, packet_bytes as u16);
-                let identification = read_u16(ip, IPV4_IDENTIFICATION).wrapping_add(index as u16);
-                put_u16(ip, IPV4_IDENTIFICATION, identification);
-                let checksum = ipv4_header_checksum(ip);
-                put_u16(ip, IPV4_CHECKSUM, checksum);
-            }
-            Version::V6 => {
-                let payload_bytes = packet_bytes - IPV6_HEADER_BYTES;
-                put_u16(ip, IPV6_PAYLOAD_LENGTH, payload_bytes as u16);
-            }
+        if self.ip.version == Version::V4 {
+            let identification = read_u16(ip, ipv4::IDENTIFICATION).wrapping_add(index as u16);
+            put_u16(ip, ipv4::IDENTIFICATION, identification);
         }
+        set_packet_bytes(self.ip.version, ip, packet_bytes);
         match self.segment {
             Some(_) => self.place_segment(index, start, transport),
             None => self.place_datagram(transport),
@@ -234,33 +225,27 @@ impl<'a> SuperPacket<'a> {
 
     /// What TCP's header says of the place of packet `index`, whose payload begins at `start`.
     #[inline]
-    fn place_segment(&self, index: usize, start: usize, tcp: &mut [u8]) {
-        let sequence = read_u32(tcp, TCP_SEQUENCE).wrapping_add(start as u32);
-        tcp[TCP_SEQUENCE..TCP_SEQUENCE + 4].copy_from_slice(&sequence.to_be_bytes());
+    fn place_segment(&self, index: usize, start: usize, header: &mut [u8]) {
+        let sequence = read_u32(header, tcp::SEQUENCE).wrapping_add(start as u32);
+        put_u32(header, tcp::SEQUENCE, sequence);
         if index > 0 {
-            tcp[TCP_FLAGS] &= !tcp_flag::CWR;
+            header[tcp::FLAGS] &= !(TcpFlags::CWR as u8);
         }
         if index + 1 < self.packets {
-            tcp[TCP_FLAGS] &= !(tcp_flag::FIN | tcp_flag::PSH);
+            header[tcp::FLAGS] &= !((TcpFlags::FIN | TcpFlags::PSH) as u8);
         }
     }
 
     /// The length of a datagram, and the sum over the pseudo-header with it, which the kernel left in place of the
     /// checksum: a receiver takes one of 0 for none, which IPv6 does not allow (RFC 8200 §8.1).
-    fn place_datagram(&self, udp: &mut [u8]) {
+    fn place_datagram(&self, datagram: &mut [u8]) {
         let before = (self.bytes.len() - self.ip.header_bytes) as u16;
-        let (length, checksum) = (udp.len() as u16, usize::from(UDP_CHECKSUM_OFFSET));
-        put_u16(udp, UDP_LENGTH, length);
-        let mut sum = u32::from(read_u16(udp, checksum)) + u32::from(!before) + u32::from(length);
-        sum = (sum & 0xffff) + (sum >> 16);
-        sum = (sum & 0xffff) + (sum >> 16);
-        put_u16(udp, checksum, sum as u16);
+        let length = datagram.len() as u16;
+        put_u16(datagram, udp::LENGTH, length);
+        let mut changes = Changes::default();
+        changes.note(before, length);
+        changes.apply_to_sum(datagram, udp::CHECKSUM);
     }
-}
-
-#[inline]
-fn put_u16(bytes: &mut [u8], offset: usize, value: u16) {
-    bytes[offset..offset + 2].copy_from_slice(&value.to_be_bytes());
 }
 
 #[cfg(test)]

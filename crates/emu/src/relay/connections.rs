@@ -10,7 +10,7 @@ use dumbbell_scenario::address_plan::{host_addresses, host_addresses6};
 use super::program_connections::{Numbered, Numbering};
 use crate::applications::NO_FLOW;
 use crate::packet::frame::Frame;
-use crate::packet::ip::{PROTOCOL_TCP, Version};
+use dumbbell_wire::ip::{PROTOCOL_TCP, Version};
 
 /// What a part of the network counted of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,8 +171,8 @@ pub(crate) fn connections_on_path<'a>(
 mod tests {
     use super::*;
     use crate::packet::frame::test_packet;
-    use crate::packet::ip::PROTOCOL_UDP;
     use crate::relay::program_connections::{Known, Tuple};
+    use dumbbell_wire::ip::PROTOCOL_UDP;
 
     #[test]
     fn parts_are_added_and_what_had_no_packet_is_left_out() {

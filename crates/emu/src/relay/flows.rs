@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use dumbbell_net::{Ecn, Header as _, Histogram, Packet};
 use dumbbell_scenario::Scenario;
+use dumbbell_wire::ip::{Ip, PROTOCOL_UDP};
+use dumbbell_wire::tcp::TcpFlags;
+use dumbbell_wire::udp;
 
 use super::flow_table::Owner;
 use super::rtt_samples::RttSamples;
 use super::sent_data::SentData;
 use crate::applications::NO_FLOW;
 use crate::packet::frame::Frame;
-use crate::packet::ip::{Ip, PROTOCOL_UDP};
-use crate::packet::wire::{Segment, UDP_HEADER_BYTES, is_before, tcp_flag};
+use crate::packet::segment::{Segment, is_before};
 
 /// One flow as a part of the network saw it, or the whole path. Packets are data packets.
 #[derive(Clone, Debug)]
@@ -232,7 +234,7 @@ impl Flows {
         };
         self.make_room(owner.connection);
         let next_sequence = &mut self.next_sequence[owner.connection as usize];
-        if segment.flags & tcp_flag::SYN != 0 {
+        if segment.flags.has(TcpFlags::SYN) {
             *next_sequence = segment.sequence.wrapping_add(1);
             return;
         }
@@ -269,7 +271,7 @@ impl Flows {
         let Some(next_sequence) = next_sequence else {
             return;
         };
-        if segment.flags & tcp_flag::SYN != 0 {
+        if segment.flags.has(TcpFlags::SYN) {
             *next_sequence = segment.sequence.wrapping_add(1);
         } else if frame.is_data() {
             let counts = &mut self.on_path[owner.flow as usize].requests;
@@ -361,7 +363,7 @@ fn payload_bytes(packet: &[u8], segment: Option<&Segment>) -> u64 {
         return 0;
     };
     let has_udp_header = ip.protocol == PROTOCOL_UDP && !ip.is_later_fragment;
-    let transport_bytes = if has_udp_header { UDP_HEADER_BYTES } else { 0 };
+    let transport_bytes = if has_udp_header { udp::HEADER_BYTES } else { 0 };
     packet
         .len()
         .saturating_sub(ip.header_bytes + transport_bytes) as u64

@@ -10,8 +10,8 @@ use crate::applications::NO_FLOW;
 use crate::error::Error;
 use crate::hosts::host::Hosts;
 use crate::packet::frame::{Frame, GroupRoute, Kind, Pool};
+use crate::packet::segment::Segment;
 use crate::packet::super_packet::{Foreign, MAX_READ_BYTES, SuperPacket};
-use crate::packet::wire::Segment;
 
 /// A packet that enters the path.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dumbbell_scenario::Way;
 
 use crate::packet::frame::GroupRoute;
-use crate::packet::ip::Version;
 use crate::packet::super_packet::SuperPacket;
+use dumbbell_wire::ip::Version;
 
 /// Connections that are told apart. Later ones count with what has no ports, so that a program that tries every port
 /// does not fill the memory.
@@ -168,7 +168,7 @@ impl Clone for Known {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::ip::{PROTOCOL_TCP, PROTOCOL_UDP};
+    use dumbbell_wire::ip::{PROTOCOL_TCP, PROTOCOL_UDP};
 
     const TUPLE: Tuple = Tuple {
         group: 1,

@@ -15,10 +15,10 @@ use super::*;
 use crate::hosts::host::Host;
 use crate::machine::clock::monotonic_ns;
 use crate::packet::super_packet::MAX_READ_BYTES;
-use crate::packet::wire::internet_checksum;
 use crate::skipped::skipped;
 use crate::sockets::datagram::set_datagram_bytes;
 use crate::testbed::hosts;
+use dumbbell_wire::checksum::internet_checksum;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 

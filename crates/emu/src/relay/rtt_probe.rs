@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crate::packet::wire::is_before;
+use crate::packet::segment::is_before;
 
 /// A data packet on its way, or one whose ACK is.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
+use dumbbell_wire::tcp::TcpFlags;
+
 use super::rtt_probe::RttProbe;
 use super::sent_data::{SentData, SentQueue};
-use crate::packet::wire::{Segment, tcp_flag};
+use crate::packet::segment::Segment;
 
 /// What a part knows of the data of one way.
 #[derive(Debug)]
@@ -51,13 +53,13 @@ impl RttSamples {
     /// A packet of TCP of a connection leaves the path at `now_ns`; the sample that it gives, ns.
     #[inline]
     pub(crate) fn on_ack(&mut self, now_ns: u64, connection: u32, ack: &Segment) -> Option<u64> {
-        if ack.flags & tcp_flag::ACK == 0 {
+        if !ack.flags.has(TcpFlags::ACK) {
             return None;
         }
         self.take_sent();
         self.make_room(connection as usize + 1);
         let probe = &mut self.probes[connection as usize];
-        if ack.flags & tcp_flag::SYN != 0 {
+        if ack.flags.has(TcpFlags::SYN) {
             // The port was that of another connection before.
             *probe = RttProbe::default();
             return None;

@@ -1,10 +1,10 @@
 //! Super-packets, split.
 
+use dumbbell_wire::checksum::internet_checksum;
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::ip::tests::v6_header;
-use crate::packet::wire::internet_checksum;
+use crate::packet::test_packets::{segment, v4, v6_header};
 
 /// Of a host with the addresses 10.0.0.2 and fd64:756d:6262::a00:2.
 pub(in crate::packet) const RECEIVER: Taken = Taken {
@@ -12,6 +12,10 @@ pub(in crate::packet) const RECEIVER: Taken = Taken {
     address6: Some(Ipv6Addr::new(0xfd64, 0x756d, 0x6262, 0, 0, 0, 0x0a00, 2)),
     any_protocol: false,
 };
+
+/// Where the checksums of TCP and UDP are, from the start of the header.
+const TCP_CHECKSUM_OFFSET: u16 = 16;
+const UDP_CHECKSUM_OFFSET: u16 = 6;
 
 /// The same, of programs.
 const PROGRAMS: Taken = Taken {
@@ -23,7 +27,7 @@ const PROGRAMS: Taken = Taken {
 pub(in crate::packet) fn super_packet(
     payload_bytes: usize,
     each: u16,
-    flags: u8,
+    flags: u16,
     id: u16,
     sequence: u32,
 ) -> Vec<u8> {
@@ -32,19 +36,14 @@ pub(in crate::packet) fn super_packet(
     read.extend(each.to_ne_bytes());
     read.extend(20_u16.to_ne_bytes());
     read.extend(TCP_CHECKSUM_OFFSET.to_ne_bytes());
-    let mut ip = vec![0x45, 0];
-    ip.extend(((52 + payload_bytes) as u16).to_be_bytes());
-    ip.extend(id.to_be_bytes());
-    ip.extend([0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
-    let checksum = ipv4_header_checksum(&ip);
-    put_u16(&mut ip, IPV4_CHECKSUM, checksum);
-    read.extend(ip);
-    read.extend([0x27, 0x10, 0x13, 0x89]);
-    read.extend(sequence.to_be_bytes());
-    read.extend(1_u32.to_be_bytes());
-    read.extend([8 << 4, flags, 0, 1, 0xab, 0xcd, 0, 0]);
-    read.extend([1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]);
-    read.extend((0..payload_bytes).map(|byte| (byte % 251) as u8));
+    let payload: Vec<u8> = (0..payload_bytes).map(|byte| (byte % 251) as u8).collect();
+    let times = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    let mut packet = segment(flags, &times, &payload);
+    put_u16(&mut packet, ipv4::IDENTIFICATION, id);
+    let checksum = ipv4::checksum(&packet[..20]);
+    put_u16(&mut packet, ipv4::CHECKSUM, checksum);
+    put_u32(&mut packet, 20 + tcp::SEQUENCE, sequence);
+    read.extend(packet);
     read
 }
 
@@ -77,7 +76,7 @@ fn a_datagram_has_ports_and_a_later_fragment_has_none() {
 
 #[test]
 fn three_segments_as_a_network_card_would_send_them() {
-    let flags = tcp_flag::ACK | tcp_flag::PSH | tcp_flag::FIN | tcp_flag::CWR;
+    let flags = TcpFlags::ACK | TcpFlags::PSH | TcpFlags::FIN | TcpFlags::CWR;
     let packets = split(&super_packet(2500, 1000, flags, 0xffff, 0xffff_ff00));
     let lengths: Vec<_> = packets.iter().map(Vec::len).collect();
     assert_eq!(lengths, [1062, 1062, 562]);
@@ -87,21 +86,21 @@ fn three_segments_as_a_network_card_would_send_them() {
             let ip = &packet[VNET_HEADER_BYTES..];
             let segment = Segment::parse(ip).expect("a whole segment");
             (
-                read_u16(ip, IPV4_IDENTIFICATION),
+                read_u16(ip, ipv4::IDENTIFICATION),
                 segment.sequence,
-                segment.flags,
+                segment.flags.0,
             )
         })
         .collect();
     assert_eq!(
         facts,
         [
-            (0xffff, 0xffff_ff00, tcp_flag::ACK | tcp_flag::CWR),
-            (0, 0x0000_02e8, tcp_flag::ACK),
+            (0xffff, 0xffff_ff00, TcpFlags::ACK | TcpFlags::CWR),
+            (0, 0x0000_02e8, TcpFlags::ACK),
             (
                 1,
                 0x0000_06d0,
-                tcp_flag::ACK | tcp_flag::PSH | tcp_flag::FIN
+                TcpFlags::ACK | TcpFlags::PSH | TcpFlags::FIN
             ),
         ]
     );
@@ -109,14 +108,14 @@ fn three_segments_as_a_network_card_would_send_them() {
 
 #[test]
 fn what_is_not_a_super_packet_passes_unchanged() {
-    let mut read = super_packet(100, 0, tcp_flag::ACK, 7, 9);
+    let mut read = super_packet(100, 0, TcpFlags::ACK, 7, 9);
     read[1] = GSO_NONE;
     assert_eq!(split(&read), [read.clone()]);
 }
 
 #[test]
 fn an_offload_that_was_not_requested_is_foreign() {
-    let mut read = super_packet(100, 50, tcp_flag::ACK, 7, 9);
+    let mut read = super_packet(100, 50, TcpFlags::ACK, 7, 9);
     read[1] = 4;
     assert_eq!(SuperPacket::parse(&read, &RECEIVER).err(), Some(Foreign));
     assert_eq!(
@@ -131,7 +130,7 @@ fn an_offload_that_was_not_requested_is_foreign() {
 #[test]
 fn what_is_for_another_host_or_neither_tcp_nor_udp_is_foreign() {
     const ICMP: u8 = 1;
-    let mut read = super_packet(100, 0, tcp_flag::ACK, 7, 9);
+    let mut read = super_packet(100, 0, TcpFlags::ACK, 7, 9);
     read[1] = GSO_NONE;
     assert!(SuperPacket::parse(&read, &RECEIVER).is_ok());
     let other = SuperPacket::parse(
@@ -148,7 +147,7 @@ fn what_is_for_another_host_or_neither_tcp_nor_udp_is_foreign() {
 
 #[test]
 fn a_packet_that_does_not_fit_is_refused() {
-    let read = super_packet(2500, 1000, tcp_flag::ACK, 7, 9);
+    let read = super_packet(2500, 1000, TcpFlags::ACK, 7, 9);
     let parsed = SuperPacket::parse(&read, &RECEIVER).expect("a packet of ours");
     assert_eq!(parsed.write(0, &mut [0; 1061]), None);
 }
@@ -170,7 +169,7 @@ pub(in crate::packet) fn over_v6(read: &[u8]) -> Vec<u8> {
 
 #[test]
 fn segments_over_ipv6_are_those_over_ipv4_behind_another_header() {
-    let flags = tcp_flag::ACK | tcp_flag::PSH | tcp_flag::CWR;
+    let flags = TcpFlags::ACK | TcpFlags::PSH | TcpFlags::CWR;
     let read = super_packet(2500, 1000, flags, 7, 0xffff_ff00);
     let (v4, v6) = (split(&read), split(&over_v6(&read)));
     assert_eq!(v6.len(), 3);
@@ -215,11 +214,9 @@ fn datagrams(ip_header: Vec<u8>, payload_bytes: usize, each: u16) -> Vec<u8> {
 }
 
 fn v4_udp_header(payload_bytes: usize) -> Vec<u8> {
-    let mut header = vec![0x45, 0];
-    header.extend(((28 + payload_bytes) as u16).to_be_bytes());
-    header.extend([0, 7, 0x40, 0, 64, PROTOCOL_UDP, 0, 0]);
-    header.extend([10, 0, 0, 1, 10, 0, 0, 2]);
-    header
+    let mut packet = v4(PROTOCOL_UDP, &vec![0; 8 + payload_bytes]);
+    packet.truncate(20);
+    packet
 }
 
 #[test]
@@ -241,21 +238,24 @@ fn datagrams_have_their_own_lengths_and_sums() {
             let expected = [&[NEEDS_CSUM, GSO_NONE, 0, 0, 0, 0], &offsets[..]].concat();
             assert_eq!(vnet_header, expected);
             let ip = Ip::parse(packet).expect("a whole header");
-            let udp = &packet[ip_bytes..];
+            let datagram = &packet[ip_bytes..];
             assert_eq!(
-                (udp.len(), read_u16(udp, UDP_LENGTH)),
+                (datagram.len(), read_u16(datagram, udp::LENGTH)),
                 (8 + bytes, 8 + bytes as u16)
             );
-            assert_eq!(read_u16(udp, 6), pseudo_sum(&ip, packet, udp.len()));
+            assert_eq!(
+                read_u16(datagram, 6),
+                pseudo_sum(&ip, packet, datagram.len())
+            );
             match ip.version {
                 Version::V4 => {
                     assert_eq!(usize::from(read_u16(packet, 2)), packet.len());
                     assert_eq!(read_u16(packet, 4), 7 + index as u16);
-                    assert_eq!(read_u16(packet, 10), ipv4_header_checksum(&packet[..20]));
+                    assert_eq!(read_u16(packet, 10), ipv4::checksum(&packet[..20]));
                 }
-                Version::V6 => assert_eq!(usize::from(read_u16(packet, 4)), udp.len()),
+                Version::V6 => assert_eq!(usize::from(read_u16(packet, 4)), datagram.len()),
             }
-            payload.extend_from_slice(&udp[8..]);
+            payload.extend_from_slice(&datagram[8..]);
         }
         assert_eq!(
             (packets.len(), &payload[..]),
@@ -300,7 +300,7 @@ proptest! {
         sequence in any::<u32>(),
     ) {
         prop_assume!(payload_bytes / usize::from(each) < 2000);
-        let read = super_packet(payload_bytes, each, tcp_flag::ACK | tcp_flag::PSH, id, sequence);
+        let read = super_packet(payload_bytes, each, TcpFlags::ACK | TcpFlags::PSH, id, sequence);
         let parsed = SuperPacket::parse(&read, &RECEIVER).expect("a packet of ours");
         let mut payload = Vec::new();
         for (index, packet) in split(&read).iter().enumerate() {
@@ -309,9 +309,9 @@ proptest! {
             let segment = Segment::parse(ip).expect("a whole segment");
             prop_assert_eq!(Some(segment.sequence), parsed.segment_of(index).map(|s| s.sequence));
             prop_assert_eq!(segment.sequence, sequence.wrapping_add(payload.len() as u32));
-            prop_assert_eq!(usize::from(read_u16(ip, IPV4_TOTAL_LENGTH)), ip.len());
-            prop_assert_eq!(read_u16(ip, IPV4_IDENTIFICATION), id.wrapping_add(index as u16));
-            prop_assert_eq!(read_u16(ip, IPV4_CHECKSUM), ipv4_header_checksum(&ip[..20]));
+            prop_assert_eq!(usize::from(read_u16(ip, ipv4::TOTAL_LENGTH)), ip.len());
+            prop_assert_eq!(read_u16(ip, ipv4::IDENTIFICATION), id.wrapping_add(index as u16));
+            prop_assert_eq!(read_u16(ip, ipv4::CHECKSUM), ipv4::checksum(&ip[..20]));
             prop_assert!(segment.payload_bytes <= u32::from(each));
             payload.extend_from_slice(&ip[segment.header_bytes..]);
         }
