@@ -342,7 +342,7 @@ COMMAND_LINES: list[tuple[tuple[str, ...], str]] = [
     (("cache", "prune",),
      "nothing to remove: use `--older-than 30d`, `--max-size 5GB`, or `--all` for every run"),
     (("cc", "check", "notes.txt",),
-     "congestion control `./notes.txt`: its name ends in none of `.c`, `.py`, `.so`"),
+     "congestion control `./notes.txt`: its name ends in neither `.c` nor `.py`"),
     (("cc", "check", "./pipe.bpf.c",),
      "congestion control `./pipe.bpf.c`: is not a regular file; name a source file"),
     (("cc", "check", './\udcff.bpf.c',),

@@ -354,7 +354,7 @@ SCENARIOS: dict[str, tuple[str | bytes, str]] = {
     "cc_parameter_nan": ('[[group]]\ncc = "cubic:beta=nan"\n',
      ":2: parameter `beta` of `cubic` is `nan`, which is not a whole number"),
     "cc_not_a_source": ('[[group]]\ncc = "./notes.txt"\n',
-     ":2: congestion control `./notes.txt`: its name ends in none of `.c`, `.py`, `.so`"),
+     ":2: congestion control `./notes.txt`: its name ends in neither `.c` nor `.py`"),
     "cc_of_linux": ('[[group]]\ncc = "westwood"\n',
      ":2: `westwood` is not built in; with Linux's sources at hand use `--linux-tree DIR`, or name the file: `DIR/net/ipv4/tcp_westwood.c`"),
     "cc_parameter_of_many_digits": (f'[[group]]\ncc = "cubic:beta={"1" * 100_000}"\n',

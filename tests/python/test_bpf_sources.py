@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -145,40 +143,3 @@ def test_what_the_kernel_refuses_is_refused_by_both_engines(name, reason, engine
         pytest.skip(f"this tree has no {name}")
     with pytest.raises(EngineError, match=reason):
         run(str(path), engine=engine)
-
-
-@pytest.fixture(scope="session")
-def rust_object(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The example in Rust, built as a user builds it."""
-    if shutil.which("cargo") is None:
-        pytest.skip("no cargo to build examples/rust-cc with")
-    target = tmp_path_factory.mktemp("rust")
-    manifest = ROOT / "examples/rust-cc/Cargo.toml"
-    command = ["cargo", "build", "--release", "--offline", "--quiet"]
-    subprocess.run(
-        [*command, "--manifest-path", str(manifest), "--target-dir", str(target)], check=True
-    )
-    return str(target / "release/libmycc.so")
-
-
-def test_the_rust_example_is_reno_with_renos_parameters(rust_object):
-    described = dumbbell.describe(rust_object)
-    assert described.name == "mycc"
-    assert [parameter.name for parameter in described.parameters] == ["alpha", "beta"]
-    assert [series.name for series in described.series] == ["w_max_pkts", "reductions"]
-    rust, c = (run(name).groups[0] for name in (rust_object, "reno"))
-    assert rust["goodput_bps"] == c["goodput_bps"] > 0.8 * LINK_BPS
-
-
-def test_the_rust_example_takes_parameters_and_shows_its_state(rust_object):
-    both = run(f"{rust_object}:beta=870", f"{rust_object}:beta=300", time="20s")
-    gentle, harsh = (both.state(group).to_pandas() for group in (0, 1))
-    assert gentle["reductions"].max() > 0
-    assert harsh["w_max_pkts"].max() > 10
-    assert both.groups[0]["goodput_bps"] > both.groups[1]["goodput_bps"]
-
-
-@needs_bpf
-def test_a_shared_object_is_not_for_the_kernel(rust_object):
-    with pytest.raises(EngineError, match="the kernel only loads BPF"):
-        run(rust_object, engine="kernel")

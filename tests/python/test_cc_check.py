@@ -245,12 +245,15 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
         new("mine", tmp_path)
 
 
-def test_a_shared_object_is_refused_in_one_line(cli: Callable[..., Any], tmp_path: Path) -> None:
-    path = tmp_path / "libmine.so"
+@pytest.mark.parametrize("name", ["mine.rs", "libmine.so"])
+def test_what_is_neither_c_nor_python_is_refused_in_one_line(
+    cli: Callable[..., Any], tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
     path.write_bytes(b"")
     outcome = cli("cc", "check", str(path))
     assert outcome.code == 2
-    assert "cc check reads C and Python" in outcome.err
+    assert "its name ends in neither `.c` nor `.py`" in outcome.err
 
 
 def test_a_check_without_the_sandbox_says_so(

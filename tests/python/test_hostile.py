@@ -56,38 +56,20 @@ class Deed:
     @classmethod
     def of(cls, path: Path) -> Deed | None:
         match = HEADER.search(path.read_text()[:2000])
-        return match and cls(run_name(path), match["tries"], match["limit"], match["says"])
-
-
-def run_name(path: Path) -> str:
-    """Return what is run of a file: itself, or the shared object that it is compiled to."""
-    return f"{path.stem}.so" if path.name.startswith("so_") else path.name
+        return match and cls(path.name, match["tries"], match["limit"], match["says"])
 
 
 DEEDS = [deed for deed in map(Deed.of, sorted(HOSTILE.glob("*.*"))) if deed is not None]
 
 
-def shared_objects(directory: Path) -> dict[str, bytes]:
-    """Compile the shared objects, and damage those that are to be."""
+def owned_library(directory: Path) -> bytes:
+    """Compile the library that some files try to load."""
     compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     command = [compiler] if compiler else [sys.executable, "-m", "ziglang", "cc"]
-    built = {}
-    sources = sorted(HOSTILE.glob("so_*.c"))
-    for source in (HOSTILE / "libowned.c", *sources):
-        output = directory / f"{source.stem}.so"
-        linked = [f"-L{directory}", "-Wl,--no-as-needed,-rpath,$ORIGIN", "-lowned"]
-        subprocess.run(
-            [*command, "-shared", "-nostdlib", "-fPIC", "-O2", "-w"]
-            + [str(source), "-o", str(output)]
-            + (linked if source.stem == "so_needs_library" else []),
-            check=True,
-        )
-        built[output.name] = output.read_bytes()
-    built["so_cut_off.so"] = built["so_cut_off.so"][:5000]
-    damaged = bytearray(built["so_damaged.so"])
-    damaged[40:48] = (1 << 63).to_bytes(8, "little")  # e_shoff
-    built["so_damaged.so"] = bytes(damaged)
-    return built
+    output = directory / "libowned.so"
+    flags = ["-shared", "-nostdlib", "-fPIC", "-O2", "-w"]
+    subprocess.run([*command, *flags, HOSTILE / "libowned.c", "-o", output], check=True)
+    return output.read_bytes()
 
 
 def unshare(user: str) -> list[str]:
@@ -168,7 +150,7 @@ def sweep_in_cell(user: str, planted: dict[str, bytes]) -> Outcome:
 def outcomes(directory: Path) -> dict[str, Future[Outcome]]:
     """Start a sweep as each user, at the same time: most of one is waiting."""
     good = (ROOT / "cc/reno.bpf.c").read_bytes()
-    planted = shared_objects(directory) | dict.fromkeys((*NAMES, GOOD), good)
+    planted = {"libowned.so": owned_library(directory), **dict.fromkeys((*NAMES, GOOD), good)}
     with ThreadPoolExecutor(len(USERS)) as pool:
         return {user: pool.submit(sweep_in_cell, user, planted) for user in USERS}
 

@@ -159,7 +159,7 @@ def test_refuses_no_flows():
         ("reno:window=1", "`reno` has no parameter `window`; known: `abe`, `beta_ecn`"),
         ("./nothing.bpf.c", "congestion control `./nothing.bpf.c`: no such file"),
         ("./docs", "congestion control `./docs`: is a directory"),
-        ("./README.md", "`./README.md`: its name ends in none of `.c`, `.py`, `.so`"),
+        ("./README.md", "`./README.md`: its name ends in neither `.c` nor `.py`"),
         ("", "invalid congestion control"),
         ("copa@papers", "has no preset `papers`; use `copa@calm`, `copa@ccp-4.15`, `copa@paper`"),
         ("copa@", "has no preset after `@`; use `copa@calm`, `copa@ccp-4.15`, `copa@paper`"),

@@ -40,13 +40,6 @@ macro_rules! ops {
         pub const CALLBACKS: [&str; [$(stringify!($name)),+].len()] = [$(stringify!($name)),+];
 
         impl Ops {
-            /// A table without callbacks.
-            pub const EMPTY: Self = Self {
-                $($name: None,)+
-                flags: 0,
-                name: [0; TCP_CA_NAME_MAX],
-            };
-
             /// Names of the callbacks that are set, in the order of the table.
             pub fn present(&self) -> impl Iterator<Item = &'static str> {
                 let present = [$(self.$name.is_some()),+];
@@ -86,27 +79,6 @@ ops! {
     init: fn(&mut Sock),
     /// The socket is closed.
     release: fn(&mut Sock),
-}
-
-impl Ops {
-    /// A name as the table stores it.
-    ///
-    /// # Panics
-    ///
-    /// At compile time, if the name is empty or longer than 15 bytes.
-    pub const fn named(name: &str) -> [u8; TCP_CA_NAME_MAX] {
-        assert!(
-            !name.is_empty() && name.len() < TCP_CA_NAME_MAX,
-            "a congestion control's name has 1 to 15 characters"
-        );
-        let mut bytes = [0; TCP_CA_NAME_MAX];
-        let mut i = 0;
-        while i < name.len() {
-            bytes[i] = name.as_bytes()[i];
-            i += 1;
-        }
-        bytes
-    }
 }
 
 /// The table of a kernel module's source: Linux's, and what kernels patched for BBRv2 and BBRv3 add.

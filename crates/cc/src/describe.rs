@@ -21,8 +21,6 @@ pub enum Kind {
     Bpf,
     /// The source of a kernel module.
     Module,
-    /// An object that was built already.
-    SharedObject,
     /// A class in Python.
     Python,
     /// The running kernel's own.

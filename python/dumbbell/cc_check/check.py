@@ -15,8 +15,7 @@ from dumbbell.cc_check.finding import Finding, LeftOut
 from dumbbell.cc_check.storm import FLOWS, STEPS, Storm, storm
 from dumbbell.cc_check.storm_builder import Builder
 from dumbbell.congestion_control import CongestionControlChoice, Description, describe
-from dumbbell.congestion_control.choice import OBJECT
-from dumbbell.errors import CongestionControlError, EngineError, ScenarioError
+from dumbbell.errors import CongestionControlError, EngineError
 from dumbbell.run import Run, run
 from dumbbell.run.engine import CAP_SYS_ADMIN, has_capabilities
 from dumbbell.scenario import Scenario
@@ -136,10 +135,6 @@ def check(
         There is no such file.
     """
     choice = CongestionControlChoice(file)
-    if choice.is_file and choice.name.endswith(OBJECT):
-        raise ScenarioError(
-            f"`{file}` is a shared object, and cc check reads C and Python; `dumbbell run` takes it"
-        )
     result = Check(file)
     steps = Steps(result, on_step)
     try:

@@ -36,8 +36,6 @@ KERNELS_DEFAULT = f"{KERNELS_OWN}default"
 PYTHON_CLASS = "python/"
 #: Suffixes of source files.
 SOURCES = (".c", ".py")
-#: Suffix of a shared object: a congestion control algorithm in Rust, for example.
-OBJECT = ".so"
 #: Most bytes of a source file; Linux's largest has 50 kB.
 MAX_SOURCE_BYTES = 4 << 20
 #: A unit that is a fraction: ``/1024``, ``10/1024``; and a number for it.
@@ -434,10 +432,9 @@ def check_source(name: str, path: Path) -> None:
             reason = "is a directory"
         elif not path.is_file():
             reason = "is not a regular file; name a source file"
-        elif path.suffix not in (*SOURCES, OBJECT):
-            kinds = ", ".join(f"`{suffix}`" for suffix in (*SOURCES, OBJECT))
-            reason = f"its name ends in none of {kinds}"
-        elif path.suffix != OBJECT and status.st_size > MAX_SOURCE_BYTES:
+        elif path.suffix not in SOURCES:
+            reason = "its name ends in neither `.c` nor `.py`"
+        elif status.st_size > MAX_SOURCE_BYTES:
             size = f"{status.st_size:,} bytes"
             reason = f"has {size}; a source file may have at most {MAX_SOURCE_BYTES:,}"
     if reason:

@@ -22,7 +22,7 @@ BUILT_IN = ".bpf.c"
 #: source can name any file of the machine in an `#include`; a key or a password is not to travel
 #: with it.
 TEXTS = (".c", ".h", ".inc", ".py")
-#: The most that is kept of one congestion control algorithm. Shared objects are often larger.
+#: The most that is kept of one congestion control algorithm.
 MAX_KEPT_BYTES = 1 << 20
 
 

@@ -95,7 +95,7 @@ def included(file: Path, text: bytes) -> Iterator[tuple[Path, str]]:
     ``tcp_vegas.h``.
     """
     if b"\0" in text:
-        return  # a shared object
+        return  # not a text
     for name in INCLUDE.findall(text):
         header = file.parent / os.fsdecode(name)
         if not header.name:

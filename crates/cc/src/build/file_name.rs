@@ -21,11 +21,6 @@ impl<'name> FileName<'name> {
             table,
         })
     }
-
-    /// Whether it is a shared object, built already.
-    pub(crate) fn is_shared_object(&self) -> bool {
-        self.path.extension().is_some_and(|suffix| suffix == "so")
-    }
 }
 
 fn is_identifier(text: &str) -> bool {
@@ -49,6 +44,5 @@ mod tests {
         assert_eq!(parse("a.c#second"), Some(("a.c", Some("second"))));
         assert_eq!(parse("./lib#1/a.c"), Some(("./lib#1/a.c", None)));
         assert_eq!(parse("./a.c#"), Some(("./a.c#", None)));
-        assert!(FileName::parse("./libmine.so").unwrap().is_shared_object());
     }
 }

@@ -232,7 +232,6 @@ impl Instance {
         match file {
             _ if self.hosted.is_some() => Kind::Python,
             None => Kind::BuiltIn,
-            Some(file) if file.is_shared_object() => Kind::SharedObject,
             Some(_) if self.module_ops.is_some() => Kind::Module,
             Some(_) => Kind::Bpf,
         }
