@@ -9,7 +9,7 @@ pub enum Error {
     /// It cannot be opened.
     #[error("cannot open {name}: {source}")]
     Open {
-        /// The file.
+        /// Name of the file.
         name: String,
         /// The system's error.
         source: io::Error,

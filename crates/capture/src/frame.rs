@@ -25,21 +25,21 @@ pub struct FrameFacts {
     pub dscp: u8,
     /// ECN field of the IP header, its two lowest bits.
     pub ecn: u8,
-    /// Sequence number.
+    /// Sequence number of the first byte of payload.
     pub seq: u32,
-    /// Acknowledgment number.
+    /// Acknowledgment number; valid if the flag ACK is set.
     pub ack: u32,
-    /// Flags.
+    /// Flags, from FIN to AE.
     pub flags: TcpFlags,
     /// Window field as it is on the wire, not scaled.
     pub window: u16,
-    /// MSS option.
+    /// Maximum segment size of the MSS option, bytes.
     pub mss: Option<u16>,
-    /// SACK-permitted option.
+    /// Whether it has the SACK-permitted option.
     pub sack_permitted: bool,
     /// TSval and TSecr.
     pub timestamps: Option<(u32, u32)>,
-    /// Window-scale option.
+    /// Shift of the window-scale option.
     pub window_scale: Option<u8>,
     /// SACK blocks; those that do not fit next to the other options are omitted.
     pub sack: SackBlocks,

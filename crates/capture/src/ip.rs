@@ -15,7 +15,7 @@ pub(crate) struct IpPacket<'a> {
     pub(crate) ecn: u8,
     pub(crate) id: Option<u16>,
     pub(crate) ttl: u8,
-    /// Of the payload, behind IPv6's extension headers.
+    /// Protocol number of the payload, behind IPv6's extension headers.
     pub(crate) protocol: u8,
     /// A part of a packet that was cut in pieces; the payload may begin in the middle of anything.
     pub(crate) is_fragment: bool,

@@ -13,21 +13,21 @@ pub struct LinkType(pub u32);
 impl LinkType {
     /// BSD loopback: address family in the byte order of the capturing machine.
     pub const NULL: Self = Self(0);
-    /// Ethernet.
+    /// Ethernet, with or without tags.
     pub const ETHERNET: Self = Self(1);
     /// Raw IP, in files of some BSDs.
     pub const RAW_12: Self = Self(12);
     /// Raw IP, in files of OpenBSD.
     pub const RAW_14: Self = Self(14);
-    /// Raw IP.
+    /// Raw IP, in files of every other system.
     pub const RAW: Self = Self(101);
     /// OpenBSD loopback: address family in network byte order.
     pub const LOOP: Self = Self(108);
     /// Linux cooked capture, as of the interface `any`.
     pub const LINUX_SLL: Self = Self(113);
-    /// Raw IPv4.
+    /// Raw IP, version 4 only.
     pub const IPV4: Self = Self(228);
-    /// Raw IPv6.
+    /// Raw IP, version 6 only.
     pub const IPV6: Self = Self(229);
     /// Linux cooked capture, version 2.
     pub const LINUX_SLL2: Self = Self(276);

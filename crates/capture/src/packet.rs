@@ -10,7 +10,7 @@ pub use dumbbell_wire::tcp_options::SackBlocks;
 pub struct Endpoint {
     /// IPv4 or IPv6 address.
     pub address: IpAddr,
-    /// TCP port.
+    /// Port of its host.
     pub port: u16,
 }
 
@@ -20,9 +20,9 @@ pub enum Checksum {
     /// Not checked, or the packet was cut.
     #[default]
     Unknown,
-    /// Right.
+    /// The checksum is right.
     Good,
-    /// Wrong.
+    /// The checksum is wrong.
     Bad,
     /// The sum over the pseudo-header only: left to the network card, and captured before it.
     NotFilled,
@@ -41,11 +41,11 @@ pub struct TcpPacket {
     pub source: Endpoint,
     /// Where it goes.
     pub destination: Endpoint,
-    /// Sequence number.
+    /// Sequence number of the first byte of payload.
     pub seq: u32,
     /// Acknowledgment number; valid if the flag ACK is set.
     pub ack: u32,
-    /// Flags.
+    /// Flags, from FIN to AE.
     pub flags: TcpFlags,
     /// Window field as it is on the wire, not scaled.
     pub window: u16,
@@ -57,15 +57,15 @@ pub struct TcpPacket {
     pub ip_id: Option<u16>,
     /// TTL or hop limit.
     pub ttl: u8,
-    /// MSS option.
+    /// Maximum segment size of the MSS option, bytes.
     pub mss: Option<u16>,
     /// Window-scale option (RFC 7323).
     pub window_scale: Option<u8>,
-    /// SACK-permitted option.
+    /// Whether it has the SACK-permitted option.
     pub sack_permitted: bool,
     /// TSval and TSecr (RFC 7323).
     pub timestamps: Option<(u32, u32)>,
-    /// SACK blocks.
+    /// Blocks of the SACK option.
     pub sack: SackBlocks,
     /// The capture marks it as dropped by a link.
     pub is_marked_dropped: bool,

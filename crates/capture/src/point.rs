@@ -45,7 +45,7 @@ impl CapturePoints {
         links: true,
     };
 
-    /// The points of a run with so many groups and links, in the order of the file's interfaces.
+    /// The points of a run with this number of groups and links, in the order of the file's interfaces.
     pub fn of_run(self, groups: u32, links: u32) -> impl Iterator<Item = CapturePoint> {
         let hosts = (0..groups).flat_map(move |group| {
             [

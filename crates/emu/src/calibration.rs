@@ -53,14 +53,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Measurements of the path while nothing else crossed it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Calibration {
-    /// By group.
+    /// Base RTT of each group, µs.
     pub(crate) base_rtt_us: Vec<f64>,
     /// Wire bits per second.
     pub(crate) link_rate_bps: f64,
 }
 
 impl Calibration {
-    /// Of hosts that are not ours to measure from: what was asked for.
+    /// The delays that were asked for, where the hosts are not ours to measure from.
     pub(crate) fn not_made(scenario: &Scenario) -> Self {
         let groups = scenario.groups.iter();
         Self {

@@ -1,4 +1,4 @@
-//! Ethernet's header.
+//! The header of Ethernet.
 
 use std::net::IpAddr;
 

@@ -85,13 +85,13 @@ impl<'a> Ipv4<'a> {
         self.0[PROTOCOL]
     }
 
-    /// Source address.
+    /// Address of the host that sent it.
     #[inline]
     pub fn source(self) -> Ipv4Addr {
         Ipv4Addr::from(read_u32(self.0, SOURCE))
     }
 
-    /// Destination address.
+    /// Address of the host that it goes to.
     #[inline]
     pub fn destination(self) -> Ipv4Addr {
         Ipv4Addr::from(read_u32(self.0, DESTINATION))
@@ -101,9 +101,9 @@ impl<'a> Ipv4<'a> {
 /// Fields of a header without options, of a packet that must not be fragmented and that no router has touched.
 #[derive(Clone, Copy, Debug)]
 pub struct Ipv4Fields {
-    /// Source address.
+    /// Address of the host that sends it.
     pub source: Ipv4Addr,
-    /// Destination address.
+    /// Address of the host that it goes to.
     pub destination: Ipv4Addr,
     /// DSCP and, in the low two bits, the ECN field.
     pub tos: u8,

@@ -50,13 +50,13 @@ impl<'a> Ipv6<'a> {
         self.0[HOP_LIMIT]
     }
 
-    /// Source address.
+    /// Address of the host that sent it.
     #[inline]
     pub fn source(self) -> Ipv6Addr {
         self.address(SOURCE)
     }
 
-    /// Destination address.
+    /// Address of the host that it goes to.
     #[inline]
     pub fn destination(self) -> Ipv6Addr {
         self.address(DESTINATION)

@@ -64,19 +64,19 @@ impl<'a> Tcp<'a> {
         Some(Self { fixed, behind })
     }
 
-    /// Source port.
+    /// Port of the sending host.
     #[inline]
     pub fn source_port(self) -> u16 {
         read_u16(self.fixed, 0)
     }
 
-    /// Destination port.
+    /// Port of the receiving host.
     #[inline]
     pub fn destination_port(self) -> u16 {
         read_u16(self.fixed, 2)
     }
 
-    /// Sequence number.
+    /// Sequence number of the first byte of payload.
     #[inline]
     pub fn sequence(self) -> u32 {
         read_u32(self.fixed, SEQUENCE)
@@ -125,9 +125,9 @@ impl<'a> Tcp<'a> {
 pub struct TcpFields {
     /// Source and destination port.
     pub ports: [u16; 2],
-    /// Sequence number.
+    /// Sequence number of the first byte of payload.
     pub sequence: u32,
-    /// Acknowledgment number.
+    /// Acknowledgment number; valid if the flag ACK is set.
     pub acknowledgment: u32,
     /// Flags, from FIN to AE.
     pub flags: TcpFlags,

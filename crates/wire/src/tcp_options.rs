@@ -123,7 +123,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// As many as the 40 bytes of options hold (RFC 2018 §3).
+    /// The most blocks that 40 bytes of options hold (RFC 2018 §3).
     pub const MAX: usize = 4;
 
     /// Adds left and right edge; a block that does not fit is omitted.

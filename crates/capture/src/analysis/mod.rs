@@ -62,7 +62,7 @@ pub struct Analysis {
 pub struct Totals {
     /// TCP packets at the requested points.
     pub tcp_pkts: u64,
-    /// Of those, with a wrong checksum; receivers drop them, and so does the analysis.
+    /// Packets of TCP with a wrong checksum; receivers drop them, and so does the analysis.
     pub bad_checksum_pkts: u64,
     /// Connections, including those given up.
     pub connections: u64,
@@ -153,7 +153,7 @@ impl Analyzer {
         self.views.count_bytes();
     }
 
-    /// The tables.
+    /// Ends the analysis and makes its tables.
     pub fn finish(mut self) -> Result<Analysis, ArrowError> {
         self.totals.connections = self.views.connections();
         self.totals.evicted = self.views.evicted;

@@ -77,7 +77,7 @@ pub struct MatchTotals {
     pub before_pkts: u64,
     /// TCP packets of the second capture.
     pub after_pkts: u64,
-    /// In both.
+    /// Packets in both captures.
     pub matched_pkts: u64,
     /// Packets whose wait was cut short for lack of room.
     pub hurried_pkts: u64,
@@ -106,7 +106,7 @@ struct Flow {
     delays: Delays,
 }
 
-/// Which capture.
+/// The capture that a packet is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Before = 0,

@@ -38,7 +38,7 @@ pub(super) struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Of a packet as captured; `None` if it is not of IP, or cut within its header.
+    /// Reads a packet as captured; `None` if it is not of IP, or cut within its header.
     pub(super) fn parse(link_type: LinkType, record: &Record<'a>) -> Option<Self> {
         let packet = link_type.ip_packet(record.frame).ok()?;
         let link_bytes = record.frame.len() - packet.len();

@@ -57,7 +57,7 @@ enum Event {
     Loss = 3,
 }
 
-/// Of a link.
+/// Where a packet is seen at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     In,
@@ -91,13 +91,13 @@ struct Row {
     reason: Option<u8>,
     flow: u32,
     wire_bytes: u32,
-    /// As it arrived.
+    /// The field as it arrived.
     ecn: Ecn,
     /// The link set CE.
     is_marked: bool,
     /// Since it arrived.
     in_link_ns: Option<u64>,
-    /// Of what is in the link afterwards.
+    /// Packets that are in the link afterwards.
     backlog_pkts: u64,
     backlog_bytes: u64,
 }

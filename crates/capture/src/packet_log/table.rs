@@ -18,10 +18,10 @@ use crate::tables::{batch, dictionary};
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// By the number of an event.
+/// Names of events by their number.
 const EVENTS: [&str; 4] = ["enqueue", "dequeue", "drop", "loss"];
 
-/// By the number in the header (RFC 3168 §5).
+/// Names of the ECN field's values by their number (RFC 3168 §5).
 const ECN: [&str; 4] = ["not-ECT", "ECT(1)", "ECT(0)", "CE"];
 
 /// What has happened so far.

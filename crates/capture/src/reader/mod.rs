@@ -162,7 +162,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// Gives every packet of the capture, whatever it is, to `each`, with its interface.
+    /// Gives every packet of the capture, of any protocol, to `each`, with its interface.
     pub(crate) fn for_each_record(
         &mut self,
         mut each: impl FnMut(&Interface, &Record<'_>),

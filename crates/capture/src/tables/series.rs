@@ -9,7 +9,7 @@ use super::{batch, maybe_uints, micros, point_column, rows, uints};
 use crate::connection::View;
 use crate::points::Points;
 
-/// The table.
+/// The table of rates and RTTs by time.
 pub(crate) fn series(views: &[View], points: &Points) -> Result<RecordBatch, ArrowError> {
     let rows = rows(views);
     let bins: Vec<_> = rows

@@ -32,7 +32,7 @@ const FLOAT_MODES: [&str; 6] = ["sf", "df", "tf", "xf", "hf", "bf"];
 /// Where the kernel's types come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Types {
-    /// Our `cc/include/vmlinux.h`.
+    /// A header of ours, `cc/include/vmlinux.h`.
     Ours,
     /// The running kernel.
     Kernels,

@@ -62,7 +62,7 @@ pub(crate) struct TapConfig {
     pub(crate) points: CapturePoints,
     /// Bytes of a packet that are kept at least, even if its headers are shorter.
     pub(crate) snap_bytes: usize,
-    /// Largest packet.
+    /// Size of the largest packet, bytes.
     pub(crate) packet_bytes: usize,
     pub(crate) ring_bytes: usize,
 }
@@ -275,7 +275,7 @@ fn touch(producer: &mut Producer<u8>, consumer: &mut Consumer<u8>, ring_bytes: u
 /// Bytes of the IP and TCP or UDP headers of a packet, or of the first fields of another protocol.
 #[inline]
 pub(crate) fn header_bytes(packet: &[u8]) -> usize {
-    /// ICMP's header (RFC 792); of most protocols what tells one conversation from another.
+    /// ICMP's header (RFC 792); of most protocols what distinguishes one conversation from another.
     const OTHER_BYTES: usize = 8;
     let Some(ip) = Ip::parse(packet) else {
         return packet.len();

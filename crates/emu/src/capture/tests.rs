@@ -178,7 +178,7 @@ fn rtts_of_the_capture_are_those_of_the_relay() {
             "{mean_us} {counted_us}"
         );
         // When the machine stands still, data is sent again just as its ACK comes; which of the relay's two threads
-        // sees its packet first, and so whether the ACK tells an RTT, the times of a capture do not say.
+        // sees its packet first, and so whether the ACK gives an RTT, the times of a capture do not say.
         if emulation.lateness_max_us < 10_000.0 {
             assert_eq!(rtts_us.iter().min(), Some(&counted.rtt_min_us));
             assert_eq!(rtts_us.iter().max(), Some(&counted.rtt_max_us));

@@ -31,7 +31,7 @@ pub(crate) struct Host {
     pub(crate) namespace: Namespace,
     pub(crate) device: Device,
     pub(crate) address: Ipv4Addr,
-    /// Of a host of programs, where the kernel has IPv6.
+    /// IPv6 address of a host of programs, where the kernel has IPv6.
     pub(crate) address6: Option<Ipv6Addr>,
     /// Whether the user's programs run in it, and not flows of ours.
     pub(crate) runs_programs: bool,
@@ -43,9 +43,9 @@ pub(crate) struct Host {
 /// All hosts of a run.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    /// By group.
+    /// Hosts that send, one of each group.
     pub(crate) senders: Vec<Host>,
-    /// By group.
+    /// Hosts that receive, one of each group.
     pub(crate) receivers: Vec<Host>,
 }
 
@@ -62,7 +62,7 @@ impl Hosts {
         Self::with_first(scenario, Vec::new(), Vec::new())
     }
 
-    /// As [`Hosts::new`], except that those of the first group are machines behind these interfaces.
+    /// Makes hosts like [`Hosts::new`], except that those of the first group are machines behind these interfaces.
     pub(crate) fn between(
         scenario: &Scenario,
         server: Interface,
@@ -223,7 +223,7 @@ impl Host {
         }
     }
 
-    /// Its addresses.
+    /// Addresses of this host, IPv4's first.
     pub(crate) fn addresses(&self) -> Vec<IpAddr> {
         let addresses = [Some(self.address.into()), self.address6.map(IpAddr::from)];
         addresses.into_iter().flatten().collect()

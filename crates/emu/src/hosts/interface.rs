@@ -33,12 +33,12 @@ pub(crate) struct Interface {
     descriptor: OwnedFd,
     name: String,
     link_layer: LinkLayer,
-    /// Of this machine.
+    /// Addresses of this machine.
     own: Vec<Prefix>,
     /// Networks behind the other interface: packets for them are read.
     far: Vec<Prefix>,
     neighbours: Mutex<Neighbours>,
-    /// What could not be sent: nobody there, too large, no room.
+    /// What could not be sent: no neighbour, too large, no room.
     unsent_pkts: AtomicU64,
     pub(crate) mtu_bytes: u32,
 }
@@ -311,7 +311,7 @@ pub(crate) fn packet_socket(index: u32, kind: libc::c_int) -> io::Result<OwnedFd
     let flags = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: it takes its arguments by value. Of no type yet: bound to one below, it has packets of this interface only.
     let descriptor = checked(unsafe { libc::socket(libc::AF_PACKET, flags, 0) })?;
-    // SAFETY: the descriptor has just been made, and nobody else has it.
+    // SAFETY: the descriptor has just been made, and no one else has it.
     let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor) };
     // SAFETY: `sockaddr_ll` is plain data, for which all zeroes is a valid value.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };

@@ -64,7 +64,7 @@ pub(crate) fn set_sysctls(group: &Group) -> Result<(), Error> {
 /// remembers of earlier connections. They have IPv6 with the addresses that we give them, and no others: a link-local one would ask for
 /// routers.
 pub(crate) fn set_sysctls_of_programs(group: &Group) -> Result<(), Error> {
-    /// `IN6_ADDR_GEN_MODE_NONE`.
+    /// The kernel's `IN6_ADDR_GEN_MODE_NONE`.
     const NO_ADDRESS: &str = "1";
     set_ipv6("disable_ipv6", "0")?;
     set_ipv6("addr_gen_mode", NO_ADDRESS)?;

@@ -69,9 +69,9 @@ pub(crate) enum Kind {
     Data,
     /// A datagram of a flow.
     Datagram,
-    /// Of a flow, without data: SYN, ACK, FIN; of programs anything that is neither TCP nor a whole datagram of UDP.
+    /// A packet of a flow without data: SYN, ACK, FIN; of programs anything that is neither TCP nor a whole datagram of UDP.
     Control,
-    /// Of no flow: sent by calibration.
+    /// A packet of no flow: sent by calibration.
     Other,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Frame {
     pub(crate) group: u16,
     pub(crate) way: Way,
     kind: Kind,
-    /// Of the scenario; `u32::MAX`: none. Of the connections of an application it is the same.
+    /// Number of the flow in the scenario, the same for all connections of an application; `u32::MAX`: none.
     pub(crate) flow: u32,
     /// A program sent it: its payload may be anything, and not the zeros that our senders send.
     pub(crate) is_of_program: bool,

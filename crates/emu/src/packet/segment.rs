@@ -17,7 +17,7 @@ pub(crate) struct Segment {
     /// IP and TCP headers, bytes.
     pub(crate) header_bytes: usize,
     pub(crate) payload_bytes: u32,
-    /// Of the SACK option (RFC 2018).
+    /// Blocks of the SACK option (RFC 2018).
     pub(crate) sack: SackBlocks,
 }
 

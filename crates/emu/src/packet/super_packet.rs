@@ -85,7 +85,7 @@ pub(crate) struct SuperPacket<'a> {
     pub(crate) segment: Option<Segment>,
     /// Bytes of the headers that every packet has.
     header_bytes: usize,
-    /// Of each packet except the last; 0 when there is nothing to split.
+    /// Payload of each packet except the last, bytes; 0 when there is nothing to split.
     payload_bytes_each: usize,
     packets: usize,
 }

@@ -285,7 +285,7 @@ fn a_server_is_waited_for_and_one_that_never_listens_is_refused() {
     let short = Duration::from_millis(50);
     let refusal = |programs: &Programs| {
         let waited = programs.await_ports(0, &[Port::Udp(443)], short, &Control::default());
-        waited.expect_err("nobody is bound to it").to_string()
+        waited.expect_err("no socket is bound to it").to_string()
     };
     let expected = "the server of group 0 did not open `udp:443` within 0.05 s; change `ready`, or start the server in the foreground";
     assert_eq!(refusal(&first), expected);

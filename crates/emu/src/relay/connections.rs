@@ -74,7 +74,7 @@ impl ConnectionMeter {
         }
     }
 
-    /// By number from the first on.
+    /// Counts of the connections by their number, from the first on.
     pub(crate) fn counted(&self) -> &[Counted] {
         &self.counted
     }

@@ -110,7 +110,7 @@ impl FlowTable {
     }
 
     /// What a packet of `group` between these ports belongs to: the one from which connections are opened, which
-    /// is the higher, tells it.
+    /// is the higher, shows it.
     #[inline]
     pub(crate) fn owner(&self, group: u16, ports: [u16; 2]) -> Owner {
         let port = ports[0].max(ports[1]);

@@ -19,7 +19,7 @@ use crate::packet::segment::{Segment, is_before};
 /// One flow as a part of the network saw it, or the whole path. Packets are data packets.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowOnPath {
-    /// Retransmissions included.
+    /// Packets that entered the path, with retransmissions.
     pub(crate) entered_pkts: u64,
     /// Those whose data had entered before.
     pub(crate) retransmitted_pkts: u64,
@@ -33,13 +33,13 @@ pub(crate) struct FlowOnPath {
     pub(crate) marked_pkts: u64,
     /// Handed to the receiver.
     pub(crate) arrived_pkts: u64,
-    /// Of them those with CE.
+    /// Packets among them with CE.
     pub(crate) ce_arrived_pkts: u64,
     /// Payload that was handed to the receiver, what it already had included; only of programs.
     pub(crate) received_bytes: u64,
     /// Wire bytes of any packet that the last link of its route has put on the wire.
     pub(crate) forwarded_bytes: u64,
-    /// Of what the receiver's end wrote.
+    /// Requests that the receiver's end wrote.
     pub(crate) requests: RequestsOnPath,
     pub(crate) rtt_us: Histogram,
     pub(crate) rtt_sum_us: u64,
@@ -51,7 +51,7 @@ pub(crate) struct FlowOnPath {
 /// Data packets from receiver to sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RequestsOnPath {
-    /// Retransmissions included.
+    /// Packets that entered the path, with retransmissions.
     pub(crate) entered_pkts: u64,
     /// Those whose data had entered before.
     pub(crate) retransmitted_pkts: u64,
@@ -82,12 +82,12 @@ impl RequestsOnPath {
     }
 }
 
-/// Which flows are of programs, whose sockets do not say what they received.
+/// The flows of programs, whose sockets do not say what they received.
 #[derive(Clone, Debug)]
 pub(crate) struct OfPrograms {
-    /// By flow.
+    /// Whether a flow is of a program, by its number.
     are: Vec<bool>,
-    /// By flow: payload so far, for others to look at.
+    /// Payload of each flow so far, bytes, for others to look at.
     received_bytes: Arc<Vec<AtomicU64>>,
 }
 
@@ -167,7 +167,7 @@ pub(crate) struct Flows {
     first_of_programs: u32,
     /// Whether flows may have several connections, one after the other.
     has_applications: bool,
-    /// By connection: the sequence number after the highest that entered.
+    /// Each connection's sequence number after the highest that entered.
     next_sequence: Vec<u32>,
     /// The same of what the receiver's end wrote; empty where no application does.
     next_request_sequence: Vec<u32>,
@@ -180,7 +180,7 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// Of so many connections, and those of programs.
+    /// Counts of this number of connections, and of those of programs.
     pub(crate) fn new(
         connections: usize,
         first_of_programs: u32,

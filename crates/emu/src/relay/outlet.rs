@@ -32,7 +32,7 @@ pub(crate) struct Times {
 #[derive(Debug)]
 pub(crate) struct Outlet {
     hosts: Arc<Hosts>,
-    /// By group: receivers may acknowledge two segments by one ACK.
+    /// Whether a group's receivers may acknowledge two segments by one ACK.
     may_join: Vec<bool>,
     /// A packet that is due, and its times.
     held: Option<(Times, Packet<Frame>)>,

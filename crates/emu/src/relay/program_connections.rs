@@ -15,11 +15,11 @@ use crate::packet::frame::GroupRoute;
 use crate::packet::super_packet::SuperPacket;
 use dumbbell_wire::ip::Version;
 
-/// Connections that are told apart. Later ones count with what has no ports, so that a program that tries every port
+/// Connections that are distinguished. Later ones count with what has no ports, so that a program that tries every port
 /// does not fill the memory.
 const MAX_CONNECTIONS: usize = 1 << 20;
 
-/// What tells a connection of programs from the others. Its hosts have one address of each version of IP, so that the
+/// What distinguishes a connection of programs from the others. Its hosts have one address of each version of IP, so that the
 /// version says the addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Tuple {
@@ -31,7 +31,7 @@ pub(crate) struct Tuple {
 }
 
 impl Tuple {
-    /// Of a packet on `route`; `None` of fragments, which have no ports or belong to one that has none, and of
+    /// Reads a packet on `route`; `None` of fragments, which have no ports or belong to one that has none, and of
     /// protocols other than TCP and UDP.
     #[inline]
     pub(crate) fn of(route: GroupRoute, packets: &SuperPacket) -> Option<Self> {
@@ -56,7 +56,7 @@ impl Tuple {
 pub(crate) enum Numbered {
     /// All packets of a group that have no ports.
     Rest(u16),
-    /// A connection.
+    /// The first packet of a connection.
     Connection(Tuple),
 }
 
@@ -120,7 +120,7 @@ impl Numbering {
 pub(crate) struct Known {
     numbering: Arc<Numbering>,
     numbers: HashMap<Tuple, u32>,
-    /// Of the packet before.
+    /// Connection of the packet before.
     latest: Option<(Tuple, u32)>,
 }
 

@@ -17,7 +17,7 @@ struct InFlight {
 }
 
 impl InFlight {
-    /// When it entered, if its acknowledgment tells an RTT.
+    /// When it entered, if its acknowledgment gives an RTT.
     fn sample(&self) -> Option<u64> {
         (!self.is_retransmitted && !self.is_sacked).then_some(self.entered_ns)
     }

@@ -12,17 +12,17 @@ use crate::packet::segment::Segment;
 /// What a part knows of the data of one way.
 #[derive(Debug)]
 pub(crate) struct RttSamples {
-    /// Of the part where a group's ACKs leave the path, by group.
+    /// The queue of the part where a group's ACKs leave the path, by group.
     sent_of_groups: Vec<Arc<SentQueue>>,
-    /// Of this part.
+    /// The queue of this part.
     sent: Arc<SentQueue>,
     taken: Vec<SentData>,
-    /// By connection.
+    /// A probe for each connection.
     probes: Vec<RttProbe>,
 }
 
 impl RttSamples {
-    /// Of so many connections; what enters is told to `sent_of_groups`, and this part's ACKs answer `sent`.
+    /// Samples of this number of connections; what enters is reported to `sent_of_groups`, and this part's ACKs answer `sent`.
     pub(crate) fn new(
         connections: usize,
         sent_of_groups: Vec<Arc<SentQueue>>,
@@ -36,7 +36,7 @@ impl RttSamples {
         }
     }
 
-    /// Makes room for so many connections.
+    /// Makes room for this number of connections.
     #[inline]
     fn make_room(&mut self, connections: usize) {
         if connections > self.probes.len() {

@@ -242,7 +242,7 @@ pub(super) fn transfer(hosts: &Arc<Hosts>, scenario: &Scenario, duration_ms: u64
     }
     let report = relay.stop().expect("it relays");
     drop(stream);
-    // Nobody carries the sender's last words any more: the receiver hears it from its own end.
+    // Nothing carries the sender's last words any more: the receiver hears it from its own end.
     drop(receiving);
     report
 }

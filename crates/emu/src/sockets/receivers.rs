@@ -90,11 +90,11 @@ fn set_low_water(socket: &OwnedFd, bytes: u64) -> io::Result<()> {
 pub(crate) struct Receivers {
     readiness: Readiness,
     connections: Arc<Vec<Connection>>,
-    /// By group without applications.
+    /// Listening socket of each group without applications.
     listeners: Vec<Option<OwnedFd>>,
-    /// By group: place of its first connection.
+    /// Place of each group's first connection.
     first_flow: Vec<usize>,
-    /// By connection.
+    /// What each connection has read.
     reading: Vec<Reading>,
 }
 

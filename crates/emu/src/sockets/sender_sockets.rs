@@ -105,7 +105,7 @@ pub(crate) fn make_sender(
 }
 
 /// How much a flow without a limit may have written and not sent: what the fastest link carries while the
-/// application is not scheduled, with room for a flow that has more than its share, but not so much
+/// application is not scheduled, with room for a flow that has more than its share, but not enough
 /// that thousands of flows fill the machine's memory.
 pub(crate) fn unsent_bytes(scenario: &Scenario) -> libc::c_int {
     const AWAY_NS: u64 = 200_000_000;

@@ -289,7 +289,7 @@ fn samples_are_taken_at_their_instants() {
 
 #[test]
 fn cancelling_ends_the_run_at_once_and_leaves_nothing() {
-    /// Of the 60 s.
+    /// How long one of the 60 s may take.
     const AT_ONCE: Duration = Duration::from_secs(15);
     let scenario = scenario(60_000 * MS, vec![group("linux/cubic", 5)]);
     let Some(testbed) = Testbed::new(

@@ -1,4 +1,4 @@
-//! Super-packets, split.
+//! Tests of how super-packets are split.
 
 use dumbbell_wire::checksum::internet_checksum;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::packet::test_packets::{segment, v4, v6_header};
 
-/// Of a host with the addresses 10.0.0.2 and fd64:756d:6262::a00:2.
+/// What a host takes that has the addresses 10.0.0.2 and fd64:756d:6262::a00:2.
 pub(in crate::packet) const RECEIVER: Taken = Taken {
     address: Ipv4Addr::new(10, 0, 0, 2),
     address6: Some(Ipv6Addr::new(0xfd64, 0x756d, 0x6262, 0, 0, 0, 0x0a00, 2)),
@@ -189,7 +189,7 @@ fn segments_over_ipv6_are_those_over_ipv4_behind_another_header() {
     assert_eq!(refused.err(), Some(Foreign), "a host without IPv6");
 }
 
-/// The sum over the pseudo-header and what is in place of a checksum, of a packet of so many bytes.
+/// The sum over the pseudo-header and what is in place of a checksum, with this many bytes of transport.
 fn pseudo_sum(ip: &Ip, packet: &[u8], transport_bytes: usize) -> u16 {
     let [high, low] = (transport_bytes as u16).to_be_bytes();
     let rest = [0, ip.protocol, high, low];
