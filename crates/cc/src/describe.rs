@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dumbbell_declare::{self as declare, IF_ANY, Recorded, records};
 use serde::Serialize;
 
 use crate::build::artifact::Target;
@@ -28,21 +29,24 @@ pub enum Kind {
     Kernel,
 }
 
-/// What a congestion control algorithm that ran declares about itself, for the result to record.
-#[derive(Clone, Debug, Default, Serialize)]
-#[non_exhaustive]
-pub struct Declared {
-    /// How it was given.
-    pub kind: Kind,
-    /// Its parameters, in the order of the source.
-    pub params: Vec<Param>,
-    /// Its time series, in the order of the source.
-    pub series: Vec<Series>,
-    /// The callbacks it has, in the kernel's order.
-    pub ops: Vec<&'static str>,
-    /// What distinguishes it from what a stock kernel would run, a sentence without its subject each.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+impl Recorded for Kind {
+    const KIND: declare::Kind = declare::Kind::Text;
+}
+
+records! {
+    /// What a congestion control algorithm that ran declares about itself, for the result to record.
+    pub struct Declared: "declared" {
+        /// How it was given.
+        kind: Kind;
+        /// Its parameters, in the order of the source.
+        params: Vec<Param>;
+        /// Its time series, in the order of the source.
+        series: Vec<Series>;
+        /// The callbacks it has, in the kernel's order.
+        ops: Vec<&'static str>;
+        /// What distinguishes it from what a stock kernel would run, a sentence without its subject each.
+        notes: Vec<String>, IF_ANY;
+    }
 }
 
 /// A congestion control algorithm: its name, parameters, series and callbacks.

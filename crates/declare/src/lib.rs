@@ -1,16 +1,24 @@
-//! What a queue discipline, an impairment, a medium, an application or a distribution declares of its
-//! parameters, once, in its own file.
+//! What goes into a run and what comes out, declared once.
 //!
-//! [`settings!`] makes from one declaration the struct that a scenario holds, its defaults, its JSON
-//! and the table that Python reads: the words of the command line, their help and their errors.
+//! [`settings!`]: what a queue discipline, an impairment, a medium, an application or a distribution has as
+//! parameters. It makes the struct that a scenario holds, its defaults, its JSON and the table that Python
+//! reads: the words of the command line, their help and their errors.
+//!
+//! [`records!`]: what a run reports. It makes the struct that both engines fill, its JSON and the table from which
+//! Python checks results, types their rows and writes their pages.
 
 #![forbid(unsafe_code)]
 
 mod choices;
 mod parameter;
+mod records;
 mod settings;
 mod value;
 
 pub use parameter::{Parameter, Unit};
+pub use records::{
+    ALWAYS, FREE, IF_ANY, KERNEL, Kind, Presence, Record, RecordDeclaration, RecordField, Recorded,
+    SIMULATOR,
+};
 pub use settings::Settings;
 pub use value::{Amount, Value};

@@ -45,8 +45,8 @@ pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Outp
         bottleneck: LinkSummary::most_used(&links),
         links,
         emulation: Some(emulation),
-        tcp_mem_pressure_count: None,
         programs: std::mem::take(&mut measured.programs),
+        ..Summary::default()
     };
     let transfers = measured.traffic.transfers.take();
     let connections = std::mem::take(&mut measured.relay.connections);
@@ -92,7 +92,6 @@ fn flow_summary(
     let rtt_max_us = u64::from(on_path.rtt_max_us);
     let rtt_quantile_us = |quantile| rtt_us.quantile(quantile, rtt_max_us);
     FlowSummary {
-        flow: 0,
         group: report.group as u32,
         cc: cc.display_name(&report.kernel_cc),
         base_rtt_us: scenario.groups[report.group].shortest_base_rtt_ns(scenario.duration_ns)
@@ -127,22 +126,11 @@ fn flow_summary(
             .then_some(on_path.ce_arrived_pkts),
         acks_dropped: (on_path.acks_dropped > 0).then_some(on_path.acks_dropped),
         duplicated_pkts: (on_path.duplicated_pkts > 0).then_some(on_path.duplicated_pkts),
-        lost_pkts: None,
         arrived_pkts: on_path.arrived_pkts,
         on_path_pkts: on_path.on_path_pkts(),
         spurious_retransmits: report.spurious_retransmits.unwrap_or(0),
-        fast_recovery_count: None,
-        spurious_recovery_count: None,
         syn_retransmits: Some(report.syn_retransmits),
-        duplicate_pkts: None,
-        ooo_dropped_pkts: None,
         rto_count: report.rto_count,
-        spurious_rto_count: None,
-        tlp_count: None,
-        rto_stall_max_us: None,
-        // The kernel counts the time until the whole window is repaired, which is not a stall.
-        rto_stall_us: None,
-        cwnd_zero_max_us: None,
         cwnd_limited_us: report.cwnd_limited_us,
         rwnd_limited_us: report.rwnd_limited_us,
         sndbuf_limited_us: report.sndbuf_limited_us,
@@ -153,6 +141,8 @@ fn flow_summary(
         application: application
             .map(|application| application.measurements.iter().copied().collect())
             .unwrap_or_default(),
+        // What the simulator alone knows. The kernel's stall is another: until the whole window is repaired.
+        ..FlowSummary::default()
     }
 }
 
@@ -164,9 +154,9 @@ fn request_summary(requests: &RequestBooks, on_path: &RequestsOnPath) -> Request
         dropped_pkts: on_path.dropped_pkts,
         duplicated_pkts: (on_path.duplicated_pkts > 0).then_some(on_path.duplicated_pkts),
         arrived_pkts: on_path.arrived_pkts,
-        ooo_dropped_pkts: None,
         on_path_pkts: on_path.on_path_pkts(),
         rto_count: requests.rto_count,
+        ..RequestSummary::default()
     }
 }
 

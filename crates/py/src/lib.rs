@@ -258,6 +258,12 @@ fn native_compiler() -> Option<String> {
     dumbbell_cc::native_compiler()
 }
 
+/// What runs report, as JSON: every record with its values.
+#[pyfunction]
+fn schema() -> PyResult<String> {
+    to_json(&dumbbell_results::schema())
+}
+
 /// Every built-in congestion control with its parameters and state series, as JSON.
 #[pyfunction]
 fn congestion_controls() -> PyResult<String> {
@@ -384,7 +390,7 @@ mod _core {
         Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
         builtin_sources, check_for_kernel, check_impairments, check_medium, check_traffic,
         congestion_controls, describe, distribution_mean_milli, distributions, impairments,
-        machine, media, native_compiler, queue_disciplines, run, tcp_kernels,
+        machine, media, native_compiler, queue_disciplines, run, schema, tcp_kernels,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.

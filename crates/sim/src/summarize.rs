@@ -1,6 +1,5 @@
 //! From the engine's end state to the [`Summary`].
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use dumbbell_cc::Instance;
@@ -76,13 +75,12 @@ pub(crate) fn summarize<T: Tap>(
         flows,
         bottleneck: LinkSummary::most_used(&links),
         links,
-        emulation: None,
         tcp_mem_pressure_count: engine
             .applications
             .memory
             .as_ref()
             .map(|memory| memory.pressure_count()),
-        programs: Vec::new(),
+        ..Summary::default()
     }
 }
 
@@ -249,10 +247,6 @@ fn flow_summary(
     let rtt_max_us = u64::from(rtt.max_us);
     let rtt_quantile_us = |quantile| rtt.rtt_us.quantile(quantile, rtt_max_us);
     FlowSummary {
-        flow: 0,
-        group: 0,
-        cc: String::new(),
-        base_rtt_us: 0,
         start_us: life.start_ns / 1000,
         end_us: life.end_ns / 1000,
         finished: life.has_finished,
@@ -272,8 +266,6 @@ fn flow_summary(
         inflight_mean_pkts: mean(sender.inflight_pkt_ns),
         outstanding_mean_pkts: mean(sender.outstanding_pkt_ns),
         cwnd_mean_pkts: mean(sender.cwnd_pkt_ns),
-        cwnd_max_pkts: None,
-        ssthresh_max_pkts: None,
         sent_pkts: sender.sent_pkts,
         retransmitted_pkts: sender.retransmitted_pkts,
         dropped_pkts: counts.meter.dropped_pkts,
@@ -295,12 +287,9 @@ fn flow_summary(
         tlp_count: Some(sender.tlp_count),
         rto_stall_max_us: Some(sender.rto_stall_max_ns / 1000),
         rto_stall_us: Some(sender.rto_stall_ns / 1000),
-        cwnd_zero_max_us: None,
         cwnd_limited_us: sender.cwnd_limited_ns / 1000,
         rwnd_limited_us: sender.rwnd_limited_ns / 1000,
         sndbuf_limited_us: sender.sndbuf_limited_ns / 1000,
-        connections: None,
-        requests: None,
-        application: BTreeMap::new(),
+        ..FlowSummary::default()
     }
 }

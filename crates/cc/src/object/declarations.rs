@@ -1,29 +1,30 @@
 //! What a congestion control declares about itself: parameters and time series.
 
-use serde::Serialize;
+use dumbbell_declare::{FREE, records};
 
-/// A parameter: an integer global that is set when an instance is loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Param {
-    /// Name of the variable.
-    pub name: String,
-    /// Unit of the value; empty for a pure number.
-    pub unit: String,
-    /// One line of explanation.
-    pub doc: String,
-    /// Bytes of the variable: 1, 2, 4 or 8.
-    pub size: u32,
-    /// Whether the variable's type is signed.
-    pub signed: bool,
-    /// Smallest value allowed.
-    pub min: i64,
-    /// Largest value allowed.
-    pub max: i64,
-    /// Value unless one is given.
-    pub default: i64,
-    /// The exported variable that holds it.
-    #[serde(skip)]
-    pub(crate) variable: String,
+records! {
+    /// A parameter: an integer global that is set when an instance is loaded.
+    #[derive(PartialEq, Eq)]
+    pub struct Param: "param" {
+        /// Name of the variable.
+        name: String;
+        /// Unit of the value; empty for a pure number.
+        unit: String, FREE;
+        /// One line of explanation.
+        doc: String, FREE;
+        /// Bytes of the variable: 1, 2, 4 or 8.
+        size: u32;
+        /// Whether the variable's type is signed.
+        signed: bool;
+        /// Smallest value allowed.
+        min: i64;
+        /// Largest value allowed.
+        max: i64;
+        /// Value unless one is given.
+        default: i64;
+        // The exported variable that holds it.
+        hidden pub(crate) variable: String;
+    }
 }
 
 impl Param {
@@ -43,40 +44,40 @@ impl Param {
     }
 }
 
-/// A time series: a field of the congestion control's private state. The reported
-/// value is `raw * mul / div`, times the MSS in bytes if `per_mss`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Series {
-    /// Name of the column, its unit included.
-    pub name: String,
-    /// Unit of the reported value; empty for a pure number.
-    pub unit: String,
-    /// One line of explanation.
-    pub doc: String,
-    /// Names of the values 0, 1, …; empty unless the field is an enumeration.
-    pub labels: Vec<String>,
-    /// Multiplier of the raw value.
-    pub mul: u64,
-    /// Divisor of the raw value.
-    pub div: u64,
-    /// Whether the value is also multiplied by the MSS in bytes.
-    pub per_mss: bool,
-    /// Whether the raw value is signed; it is sign-extended to 64 bits then.
-    pub signed: bool,
-    #[serde(skip)]
-    pub(crate) place: StatePlace,
-    /// Bytes from the start of the state.
-    #[serde(skip)]
-    pub(crate) offset: usize,
-    /// Bytes of the field: 1, 2, 4 or 8.
-    #[serde(skip)]
-    pub(crate) size: usize,
+records! {
+    /// A time series: a field of the congestion control's private state. The reported
+    /// value is `raw * mul / div`, times the MSS in bytes if `per_mss`.
+    #[derive(PartialEq, Eq)]
+    pub struct Series: "series" {
+        /// Name of the column, its unit included.
+        name: String;
+        /// Unit of the reported value; empty for a pure number.
+        unit: String, FREE;
+        /// One line of explanation.
+        doc: String, FREE;
+        /// Names of the values 0, 1, …; empty unless the field is an enumeration.
+        labels: Vec<String>;
+        /// Multiplier of the raw value.
+        mul: u64;
+        /// Divisor of the raw value.
+        div: u64;
+        /// Whether the value is also multiplied by the MSS in bytes.
+        per_mss: bool;
+        /// Whether the raw value is signed; it is sign-extended to 64 bits then.
+        signed: bool;
+        hidden pub(crate) place: StatePlace;
+        // Bytes from the start of the state.
+        hidden pub(crate) offset: usize;
+        // Bytes of the field: 1, 2, 4 or 8.
+        hidden pub(crate) size: usize;
+    }
 }
 
 /// Where a series' state lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum StatePlace {
     /// The socket's `icsk_ca_priv`.
+    #[default]
     CaPriv,
     /// The value of `bpf_sk_storage_get()`.
     Storage,

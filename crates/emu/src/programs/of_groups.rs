@@ -385,11 +385,12 @@ impl Started {
             start_us: us(child.started_ns()),
             end_us: us(end_ns),
             exit_code,
-            signal,
+            signal: signal.map(i32::cast_unsigned),
             was_ended: self.was_ended,
             cpu_us: child.cpu_us(),
             run_delay_us: self.delay.total_us(),
             output,
+            measured: None,
         }
     }
 }
