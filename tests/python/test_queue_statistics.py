@@ -10,7 +10,7 @@ from dumbbell.errors import ResultError
 from dumbbell.plots.run_figures import draw_run, draw_series
 from dumbbell.report.source import sweep_of_run
 from dumbbell.report.sweep_page import render_sweep
-from dumbbell.run.foreign_summary import is_statistics
+from dumbbell.records.check import Unexpected, check_record
 from dumbbell.run.links import write_statistic
 
 COLUMNS = [
@@ -120,8 +120,9 @@ def test_a_statistic_is_written_with_its_unit(name, value, text):
     assert write_statistic(name, value) == text
 
 
-def test_foreign_code_cannot_send_other_things_as_statistics():
-    assert is_statistics({"ecn_mark_pkts": 3})
-    assert not is_statistics({"ecn_mark_pkts": -1})
-    assert not is_statistics({"<b>": 1})
-    assert not is_statistics(["ecn_mark_pkts"])
+@pytest.mark.parametrize("told", [{"ecn_mark_pkts": -1}, {"<b>": 1}, ["ecn_mark_pkts"]])
+def test_foreign_code_cannot_send_other_things_as_statistics(pie_run, told):
+    link = {**pie_run.summary["links"][0], "statistics": {"ecn_mark_pkts": 3}}
+    check_record("link", link, engine="simulator")
+    with pytest.raises(Unexpected, match="`statistics` is not an object with counts"):
+        check_record("link", {**link, "statistics": told}, engine="simulator")

@@ -6,20 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from dumbbell.errors import ResultError
-from dumbbell.run.foreign_summary import (
-    FLOW,
-    FLOW_OPTIONAL,
-    LINK,
-    LINK_OPTIONAL,
-    REQUESTS,
-    TEXT,
-    WHOLE,
-    is_measurements,
-    is_of,
-    is_statistics,
-)
-from dumbbell.run.links import STATISTICS
-from dumbbell.run.programs import PROGRAM, PROGRAM_OPTIONAL, PROGRAMS
+from dumbbell.records.check import Unexpected, check_record, is_of
+from dumbbell.records.declared import TEXT, WHOLE
+from dumbbell.run.programs import PROGRAMS
 
 __all__ = ["check_document", "damaged"]
 
@@ -54,13 +43,16 @@ def check_document(document: Mapping[str, Any]) -> None:
     check_types("", document, DOCUMENT)
     for index, group in enumerate(document["groups"]):
         check_types(f"groups[{index}].", group, GROUP)
-        check_values(f"groups[{index}].", group, NAMES, {})
+        check_values(f"groups[{index}].", group, NAMES)
         if "declared" in group:
             check_declared(f"groups[{index}].declared.", group["declared"])
-    for index, flow in enumerate(document["flows"]):
-        check_flow(f"flows[{index}].", flow)
-    check_links(document)
-    check_programs(document)
+    try:
+        for index, flow in enumerate(document["flows"]):
+            check_record("flow", flow, f"flows[{index}].")
+        check_links(document)
+        check_programs(document)
+    except Unexpected as unexpected:
+        raise damaged(str(unexpected)) from None
     groups = document["groups"]
     words = document["scenario"].get("group")
     if not isinstance(words, list) or len(words) != len(groups):
@@ -73,25 +65,14 @@ def check_document(document: Mapping[str, Any]) -> None:
             raise damaged(f"`flows[{index}].group` is {flow['group']}, which is not a group")
 
 
-def check_flow(place: str, flow: Any) -> None:
-    """Refuse a flow that no result has."""
-    check_values(place, flow, FLOW, FLOW_OPTIONAL)
-    if "requests" in flow:
-        check_values(f"{place}requests.", flow["requests"], REQUESTS, {})
-    if not is_measurements(flow.get("application", {})):
-        raise damaged(f"`{place}application` is not an object with whole numbers")
-
-
 def check_links(document: Mapping[str, Any]) -> None:
     """Refuse links that no result has; one of an earlier version has only its bottleneck."""
-    check_values("bottleneck.", document["bottleneck"], LINK, LINK_OPTIONAL)
+    check_record("link", document["bottleneck"], "bottleneck.", without=("name",))
     if "links" not in document:
         return
     check_types("", document, {"links": list})
     for index, link in enumerate(document["links"]):
-        check_values(f"links[{index}].", link, {"name": TEXT, **LINK}, LINK_OPTIONAL)
-        if not is_statistics(link.get(STATISTICS, {})):
-            raise damaged(f"`links[{index}].{STATISTICS}` is not an object with counts")
+        check_record("link", link, f"links[{index}].")
     names = [link["name"] for link in document["links"]]
     if len(set(names)) < len(names):
         raise damaged("two of `links` have one name")
@@ -105,15 +86,11 @@ def check_programs(document: Mapping[str, Any]) -> None:
     if not isinstance(programs, list):
         raise damaged(f"`{PROGRAMS}` is not a list")
     for index, program in enumerate(programs):
-        place = f"{PROGRAMS}[{index}]."
-        check_values(place, program, PROGRAM, PROGRAM_OPTIONAL)
-        command, output = program.get("command"), program.get("output")
-        if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
-            raise damaged(f"`{place}command` is not a list of words")
-        if output is not None and not isinstance(output, str):
-            raise damaged(f"`{place}output` is not text")
-        if not 0 <= program["group"] < len(document["groups"]):
-            raise damaged(f"`{place}group` is {program['group']}, which is not a group")
+        check_record("program", program, f"{PROGRAMS}[{index}].")
+        if program["group"] >= len(document["groups"]):
+            raise damaged(
+                f"`{PROGRAMS}[{index}].group` is {program['group']}, which is not a group"
+            )
 
 
 def check_declared(place: str, declared: object) -> None:
@@ -122,10 +99,10 @@ def check_declared(place: str, declared: object) -> None:
     if not isinstance(declared, dict):
         return
     for index, each in enumerate(declared["parameters"]):
-        check_values(f"{place}parameters[{index}].", each, PARAMETER, {})
+        check_values(f"{place}parameters[{index}].", each, PARAMETER)
     texts = {"ops": declared["ops"], "notes": declared.get("notes", [])}
     for index, each in enumerate(declared["series"]):
-        check_values(f"{place}series[{index}].", each, SERIES, {})
+        check_values(f"{place}series[{index}].", each, SERIES)
         texts[f"series[{index}].labels"] = each.get("labels")
     for name, values in texts.items():
         if not isinstance(values, list) or not all(is_of(TEXT, value) for value in values):
@@ -143,18 +120,12 @@ def check_types(place: str, part: object, types: Mapping[str, type]) -> None:
             raise damaged(f"`{place}{key}` is of the type {type(part[key]).__name__}")
 
 
-def check_values(
-    place: str, part: object, required: Mapping[str, str], optional: Mapping[str, str]
-) -> None:
-    """Refuse a part that lacks a value, or has one that no engine counts or measures."""
+def check_values(place: str, part: object, kinds: Mapping[str, str]) -> None:
+    """Refuse a part that lacks a value, or has one of another kind."""
     if not isinstance(part, dict):
         raise damaged(f"`{place.rstrip('.')}` is not an object")
-    for key, kind in required.items():
+    for key, kind in kinds.items():
         if key not in part:
             raise damaged(f"`{place}{key}` is missing")
         if not is_of(kind, part[key]):
             raise damaged(f"`{place}{key}` cannot be {part[key]!r:.40}")
-    for key, kind in optional.items():
-        value = part.get(key)
-        if value is not None and not is_of(kind, value):
-            raise damaged(f"`{place}{key}` cannot be {value!r:.40}")

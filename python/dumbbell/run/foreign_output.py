@@ -14,11 +14,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from dumbbell._core import MAX_ROWS
+from dumbbell._core import ENGINE_VERSION, MAX_ROWS
 from dumbbell.errors import ResultError
 from dumbbell.isolation.printable import printable
 from dumbbell.isolation.protocol import BrokenAnswer, parse_json
-from dumbbell.run.foreign_summary import check_summary
+from dumbbell.records.check import Unexpected, check_record
+from dumbbell.run.engine import SIMULATOR
 from dumbbell.run.links import BY_GROUP
 from dumbbell.run.transfers import TRANSFERS, check_transfers, has_transfers
 from dumbbell.scenario import Scenario
@@ -104,6 +105,37 @@ def read_output(
     summary = parse_json(file.at(index["summary"], index_bytes).to_pybytes())
     check_summary(summary, scenario)
     return summary, read_tables(file, index["tables"], scenario)
+
+
+def check_summary(summary: Any, scenario: Scenario) -> None:
+    """Refuse a summary that is not one of a simulation of the scenario.
+
+    Raises
+    ------
+    BrokenAnswer
+        A key is missing or unknown, or a value is of another type or not of this scenario.
+    """
+    try:
+        check_record("summary", summary, engine=SIMULATOR)
+    except Unexpected as unexpected:
+        raise BrokenAnswer(f"a summary in which {unexpected}") from None
+    resolved = scenario.resolve()
+    facts = [summary[key] for key in ("engine", "engine_version", "seed", "duration_ns")]
+    if facts != [SIMULATOR, ENGINE_VERSION, resolved["seed"], resolved["duration_ns"]]:
+        raise BrokenAnswer("a summary of another run")
+    if sorted(link["name"] for link in summary["links"]) != sorted(
+        link["name"] for link in resolved["links"]
+    ):
+        raise BrokenAnswer("a summary of other links")
+    if summary["bottleneck"] not in summary["links"]:
+        raise BrokenAnswer("a summary whose bottleneck is not one of its links")
+    groups = [entry["group"] for entry in summary["congestion_controls"]]
+    if groups != list(range(len(scenario.groups))):
+        raise BrokenAnswer("a summary of other groups")
+    flows = [(flow["flow"], flow["group"]) for flow in summary["flows"]]
+    groups = [number for number, group in enumerate(scenario.groups) for _ in range(group.flows)]
+    if flows != list(enumerate(groups)):
+        raise BrokenAnswer("a summary of other flows")
 
 
 class File:

@@ -7,24 +7,14 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from dumbbell.run.foreign_summary import COUNT, FLAG, REAL, TEXT, WHOLE
 from dumbbell.scenario import Scenario
 
-__all__ = [
-    "CLIENT", "PROGRAM", "PROGRAMS", "PROGRAM_OPTIONAL", "client_of", "programs_of",
-    "with_measured",
-]  # fmt: skip
+__all__ = ["CLIENT", "PROGRAMS", "client_of", "programs_of", "with_measured"]
 
 #: The key of a result that has the programs; only of a run that had any.
 PROGRAMS = "programs"
 #: The side on which data arrive.
 CLIENT = "client"
-#: Keys of a program with their types; after them those that may be null.
-PROGRAM = {
-    "group": COUNT, "side": TEXT, "start_us": WHOLE, "end_us": WHOLE, "was_ended": FLAG,
-    "run_delay_us": COUNT,
-}  # fmt: skip
-PROGRAM_OPTIONAL = {"exit_code": WHOLE, "signal": COUNT, "cpu_us": COUNT, "measured": REAL}
 
 
 def programs_of(summary: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
