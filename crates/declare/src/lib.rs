@@ -4,11 +4,14 @@
 //! parameters. It makes the struct that a scenario holds, its defaults, its JSON and the table that Python
 //! reads: the words of the command line, their help and their errors.
 //!
+//! [`catalog!`]: a list of modules with such settings, of which a scenario names one.
+//!
 //! [`records!`]: what a run reports. It makes the struct that both engines fill, its JSON and the table from which
 //! Python checks results, types their rows and writes their pages.
 
 #![forbid(unsafe_code)]
 
+mod catalog;
 mod choices;
 mod parameter;
 mod records;

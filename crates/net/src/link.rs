@@ -143,7 +143,7 @@ impl<H: Header> Link<H> {
             loss.set_loss(loss_ppb);
         } else if loss_ppb > 0 {
             self.before
-                .insert(0, RandomLoss::new(loss_ppb, seed).into());
+                .insert(0, Impairment::random_loss(RandomLoss::new(loss_ppb, seed)));
             self.is_direct = false;
         }
     }

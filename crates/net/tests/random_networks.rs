@@ -160,11 +160,11 @@ impl Plan {
             };
             let loss = plan.loss.map(|(loss_ppb, seed)| {
                 let loss = RandomLoss::new(loss_ppb, seed);
-                Impairment::from(loss)
+                Impairment::random_loss(loss)
             });
             let policer = plan.policer.map(|(rate_bps, burst_bytes)| {
                 let policer = Policer::new(rate_bps, burst_bytes);
-                Impairment::from(policer)
+                Impairment::policer(policer)
             });
             let link = Link::new(
                 loss.into_iter().chain(policer).collect(),

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 pub use dumbbell_net::QueueConfig as Queue;
 use dumbbell_net::impair::check_order as check_order_of_impairments;
 use dumbbell_net::{
-    FactsByHop, Header, ImpairmentConfig, Limit, MediumConfig, MediumSite, Place, RandomLoss,
-    RateChange, Site, Transmitter,
+    FactsByHop, Header, Impairment, ImpairmentConfig, Limit, MediumConfig, MediumSite, Place,
+    RandomLoss, RateChange, Site, Transmitter,
 };
 
 use crate::order::check_order;
@@ -105,7 +105,10 @@ impl Link {
     ) {
         if self.random_loss_ppb > 0 {
             let seed = element_seed(seed, "loss", place);
-            link.add_impairment(RandomLoss::new(self.random_loss_ppb, seed).into());
+            link.add_impairment(Impairment::random_loss(RandomLoss::new(
+                self.random_loss_ppb,
+                seed,
+            )));
         }
         let seed = element_seed(seed, "impairment", place);
         for (index, config) in self.impairments.iter().enumerate() {

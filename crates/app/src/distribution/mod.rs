@@ -1,7 +1,7 @@
 //! Distributions of sizes, times and numbers.
 //!
 //! A distribution is a file here: it declares its parameters (`settings!`) and its quantiles
-//! ([`Quantiles`]). Its name in `distributions!` below makes it known. What it is of, bytes or
+//! ([`Quantiles`]). Its name in `catalog!` below makes it known. What it is of, bytes or
 //! nanoseconds, says the parameter that has it.
 //!
 //! A parameter of type `Distribution` is a number in JSON, or an object with `distribution`; the parameter's suffix is
@@ -16,7 +16,7 @@ mod truncated;
 
 use std::fmt;
 
-use dumbbell_declare::{Parameter, Settings, Unit, Value};
+use dumbbell_declare::{Parameter, Settings, Unit, Value, catalog};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -56,62 +56,39 @@ pub struct DistributionDeclaration {
     pub parameters: Vec<Parameter>,
 }
 
-/// Makes of the modules' names all that knows more than one distribution.
-macro_rules! distributions {
-    ($($name:ident),+ $(,)?) => {
-        $(pub mod $name;)+
-
-        /// A distribution by its name, with its settings.
-        #[allow(missing_docs, non_camel_case_types, reason = "they are the distributions' names")]
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(tag = "distribution")]
-        pub enum NamedDistribution {
-            $($name($name::Config)),+
-        }
-
-        impl NamedDistribution {
-            /// What a scenario calls it.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => stringify!($name)),+
-                }
-            }
-
-            fn check(&self) -> Result<(), String> {
-                match self {
-                    $(Self::$name(config) => config.check().and_then(|()| config.check_together())),+
-                }
-            }
-
-            fn quantiles(&self) -> Box<dyn Quantiles> {
-                match self {
-                    $(Self::$name(config) => config.quantiles()),+
-                }
-            }
-        }
-
-        $(
-            impl From<$name::Config> for Distribution {
-                fn from(config: $name::Config) -> Self {
-                    Self::Named(Box::new(NamedDistribution::$name(config)))
-                }
-            }
-        )+
-
-        /// Every distribution. A parameter that has no unit of its own has that of what is distributed.
-        pub fn distributions() -> Vec<DistributionDeclaration> {
-            vec![$(
-                DistributionDeclaration {
-                    name: stringify!($name),
-                    doc: <$name::Config as Settings>::doc(),
-                    parameters: of_variates(<$name::Config as Settings>::parameters()),
-                }
-            ),+]
-        }
-    };
+catalog! { ($)
+    /// A distribution by its name, with its settings.
+    pub enum NamedDistribution, tag "distribution", each_distribution:
+    exponential, pareto, lognormal, uniform, points, web_search, data_mining, cache
 }
 
-distributions! { exponential, pareto, lognormal, uniform, points, web_search, data_mining, cache }
+impl NamedDistribution {
+    fn check(&self) -> Result<(), String> {
+        each_distribution!(self, config => config.check().and_then(|()| config.check_together()))
+    }
+
+    fn quantiles(&self) -> Box<dyn Quantiles> {
+        each_distribution!(self, config => config.quantiles())
+    }
+}
+
+each_distribution! {
+    all Config:
+    impl From<Config> for Distribution {
+        fn from(config: Config) -> Self {
+            Self::Named(Box::new(config.into()))
+        }
+    }
+}
+
+/// Every distribution. A parameter that has no unit of its own has that of what is distributed.
+pub fn distributions() -> Vec<DistributionDeclaration> {
+    each_distribution!(all Config, name => DistributionDeclaration {
+        name,
+        doc: <Config as Settings>::doc(),
+        parameters: of_variates(<Config as Settings>::parameters()),
+    })
+}
 
 fn of_variates(mut parameters: Vec<Parameter>) -> Vec<Parameter> {
     for parameter in &mut parameters {

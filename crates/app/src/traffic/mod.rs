@@ -1,7 +1,7 @@
 //! The applications, and the list of them.
 //!
 //! An application is a file here: it declares its parameters (`settings!`), its facts
-//! ([`ApplicationSettings`]) and what it does ([`Application`]). Its name in `applications!` below makes
+//! ([`ApplicationSettings`]) and what it does ([`Application`]). Its name in `catalog!` below makes
 //! it known to scenarios, both engines and Python.
 //!
 //! An application gets a random stream for each use (`Random::new(seed, number)`), uses no connection number twice,
@@ -13,8 +13,8 @@ mod arrivals;
 mod pending;
 mod periodic;
 
-use dumbbell_declare::{Parameter, Settings};
-use serde::{Deserialize, Serialize};
+use dumbbell_declare::{Parameter, Settings, catalog};
+use serde::Serialize;
 
 use crate::Application;
 
@@ -92,81 +92,51 @@ pub struct ApplicationDeclaration {
     pub presets: Vec<Preset<TrafficConfig>>,
 }
 
-/// Makes of the modules' names all that knows more than one application.
-macro_rules! applications {
-    ($($name:ident),+ $(,)?) => {
-        $(pub mod $name;)+
-
-        /// What each flow of a group has to send, by the application's name, with its settings.
-        #[allow(missing_docs, non_camel_case_types, reason = "they are the applications' names")]
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(tag = "kind")]
-        pub enum TrafficConfig {
-            $($name($name::Config)),+
-        }
-
-        impl TrafficConfig {
-            /// What a scenario calls it.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => stringify!($name)),+
-                }
-            }
-
-            /// What it is.
-            pub fn facts(&self) -> Facts {
-                match self {
-                    $(Self::$name(_) => <$name::Config as ApplicationSettings>::FACTS),+
-                }
-            }
-
-            /// Refuses settings out of their ranges, or that do not fit together.
-            pub fn check(&self) -> Result<(), String> {
-                let checked = match self {
-                    $(Self::$name(config) => config.check().and_then(|()| config.check_together())),+
-                };
-                checked.map_err(|message| format!("traffic `{}`: {message}", self.name()))
-            }
-
-            /// The application of one flow, with random numbers of its own.
-            pub fn build(&self, seed: u64) -> Box<dyn Application + Send> {
-                match self {
-                    $(Self::$name(config) => Box::new(config.build(seed))),+
-                }
-            }
-        }
-
-        $(
-            impl From<$name::Config> for TrafficConfig {
-                fn from(config: $name::Config) -> Self {
-                    Self::$name(config)
-                }
-            }
-        )+
-
-        /// Every application.
-        pub fn applications() -> Vec<ApplicationDeclaration> {
-            vec![$(
-                ApplicationDeclaration {
-                    name: stringify!($name),
-                    doc: <$name::Config as Settings>::doc(),
-                    facts: <$name::Config as ApplicationSettings>::FACTS,
-                    parameters: <$name::Config as Settings>::parameters(),
-                    presets: <$name::Config as ApplicationSettings>::presets()
-                        .into_iter()
-                        .map(|preset| Preset {
-                            name: preset.name,
-                            doc: preset.doc,
-                            settings: preset.settings.into(),
-                        })
-                        .collect(),
-                }
-            ),+]
-        }
-    };
+catalog! { ($)
+    /// What each flow of a group has to send, by the application's name, with its settings.
+    pub enum TrafficConfig, tag "kind", each_application:
+    bulk, poisson, deterministic, onoff, rpc, page, cbr, datagram, video, responsiveness
 }
 
-applications! { bulk, poisson, deterministic, onoff, rpc, page, cbr, datagram, video, responsiveness }
+impl TrafficConfig {
+    /// What it is.
+    pub fn facts(&self) -> Facts {
+        each_application!(self, config => facts_of(config))
+    }
+
+    /// Refuses settings out of their ranges, or that do not fit together.
+    pub fn check(&self) -> Result<(), String> {
+        let checked = each_application!(self, config => config.check().and_then(|()| config.check_together()));
+        checked.map_err(|message| format!("traffic `{}`: {message}", self.name()))
+    }
+
+    /// The application of one flow, with random numbers of its own.
+    pub fn build(&self, seed: u64) -> Box<dyn Application + Send> {
+        each_application!(self, config => Box::new(config.build(seed)))
+    }
+}
+
+/// Every application.
+pub fn applications() -> Vec<ApplicationDeclaration> {
+    each_application!(all Config, name => ApplicationDeclaration {
+        name,
+        doc: <Config as Settings>::doc(),
+        facts: <Config as ApplicationSettings>::FACTS,
+        parameters: <Config as Settings>::parameters(),
+        presets: <Config as ApplicationSettings>::presets()
+            .into_iter()
+            .map(|preset| Preset {
+                name: preset.name,
+                doc: preset.doc,
+                settings: preset.settings.into(),
+            })
+            .collect(),
+    })
+}
+
+fn facts_of<C: ApplicationSettings>(_config: &C) -> Facts {
+    C::FACTS
+}
 
 impl TrafficConfig {
     /// Whether each flow is one transfer from its start on: no application is needed for it.

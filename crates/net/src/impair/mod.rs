@@ -1,7 +1,7 @@
 //! Impairments: what happens to packets on their way to a link's queue, or behind the link.
 //!
 //! An impairment is a file here: it declares its parameters (`settings!`) and what it does with
-//! packets ([`Impair`]). Its name in `impairments!` below makes it known.
+//! packets ([`Impair`]). Its name in `catalog!` below makes it known.
 //!
 //! `Impair::fate` decides of each packet whether it passes, is lost, is duplicated or is delayed; it may change the ECN
 //! field. `ImpairmentSettings::place` is before the queue or behind the link. Behind the link an impairment is asked
@@ -18,8 +18,8 @@
 //! One that may be on either side of the queue has a parameter `place: Side`. One that holds packets back is behind
 //! the link and says its `order()` and `most_late_ns()`.
 
-use dumbbell_declare::{Parameter, Settings, choices};
-use serde::{Deserialize, Serialize};
+use dumbbell_declare::{Parameter, Settings, catalog, choices};
+use serde::Serialize;
 
 use crate::{Header, Packet};
 
@@ -181,110 +181,60 @@ pub struct ImpairmentDeclaration {
     pub parameters: Vec<Parameter>,
 }
 
-/// Makes of the modules' names all that knows more than one impairment.
-macro_rules! impairments {
-    ($($name:ident),+ $(,)?) => {
-        $(pub mod $name;)+
-
-        /// An impairment as a scenario names it, with its settings.
-        #[allow(missing_docs, non_camel_case_types, reason = "they are the impairments' names")]
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(tag = "kind")]
-        pub enum ImpairmentConfig {
-            $($name($name::Config)),+
-        }
-
-        impl ImpairmentConfig {
-            /// What a scenario calls it.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => stringify!($name)),+
-                }
-            }
-
-            /// Refuses settings out of their ranges.
-            pub fn check(&self) -> Result<(), String> {
-                match self {
-                    $(Self::$name(config) => config.check().and_then(|()| config.check_together())),+
-                }
-            }
-
-            /// What it does to the order of packets.
-            pub fn order(&self) -> Order {
-                match self {
-                    $(Self::$name(config) => config.order()),+
-                }
-            }
-
-            /// How long it holds a packet back at most, ns.
-            pub fn most_late_ns(&self) -> u64 {
-                match self {
-                    $(Self::$name(config) => config.most_late_ns()),+
-                }
-            }
-
-            /// Where packets pass it.
-            pub fn place(&self) -> Place {
-                match self {
-                    $(Self::$name(config) => config.place()),+
-                }
-            }
-
-            /// The element, with random numbers of its own, in a run that starts at `start_ns` of
-            /// the engine's clock.
-            pub fn build(&self, seed: u64, start_ns: u64) -> Impairment {
-                match self {
-                    $(Self::$name(config) => Impairment::$name(config.build(seed, start_ns))),+
-                }
-            }
-        }
-
-        /// An impairment of a link. A packet passes those of one place in their order.
-        #[allow(missing_docs, non_camel_case_types, reason = "they are the impairments' names")]
-        #[derive(Clone, Debug)]
-        pub enum Impairment {
-            $($name(<$name::Config as ImpairmentSettings>::Element)),+
-        }
-
-        impl Impair for Impairment {
-            #[inline]
-            fn fate<H: Header>(&mut self, now_ns: u64, packet: &mut Packet<H>) -> Fate {
-                match self {
-                    $(Self::$name(element) => element.fate(now_ns, packet)),+
-                }
-            }
-        }
-
-        $(
-            impl From<$name::Config> for ImpairmentConfig {
-                fn from(config: $name::Config) -> Self {
-                    Self::$name(config)
-                }
-            }
-
-            impl From<<$name::Config as ImpairmentSettings>::Element> for Impairment {
-                fn from(element: <$name::Config as ImpairmentSettings>::Element) -> Self {
-                    Self::$name(element)
-                }
-            }
-        )+
-
-        /// Every impairment.
-        pub fn impairments() -> Vec<ImpairmentDeclaration> {
-            vec![$(
-                ImpairmentDeclaration {
-                    name: stringify!($name),
-                    doc: <$name::Config as Settings>::doc(),
-                    parameters: <$name::Config as Settings>::parameters(),
-                }
-            ),+]
-        }
-    };
-}
-
-impairments! {
+catalog! { ($)
+    /// An impairment as a scenario names it, with its settings.
+    pub enum ImpairmentConfig, tag "kind", each_impairment:
     random_loss, gilbert_elliott, loss_state, bursts, every, listed, outage, corrupt, policer,
     duplicate, jitter, reorder, route_change, ack_thinning, bleach,
+}
+
+impl ImpairmentConfig {
+    /// Refuses settings out of their ranges.
+    pub fn check(&self) -> Result<(), String> {
+        each_impairment!(self, config => config.check().and_then(|()| config.check_together()))
+    }
+
+    /// What it does to the order of packets.
+    pub fn order(&self) -> Order {
+        each_impairment!(self, config => config.order())
+    }
+
+    /// How long it holds a packet back at most, ns.
+    pub fn most_late_ns(&self) -> u64 {
+        each_impairment!(self, config => config.most_late_ns())
+    }
+
+    /// Where packets pass it.
+    pub fn place(&self) -> Place {
+        each_impairment!(self, config => config.place())
+    }
+
+    /// The element, with random numbers of its own, in a run that starts at `start_ns` of
+    /// the engine's clock.
+    pub fn build(&self, seed: u64, start_ns: u64) -> Impairment {
+        each_impairment!(self as Impairment, config => config.build(seed, start_ns))
+    }
+}
+
+each_impairment! {
+    /// An impairment of a link. A packet passes those of one place in their order.
+    pub enum Impairment: ImpairmentSettings::Element
+}
+
+impl Impair for Impairment {
+    #[inline]
+    fn fate<H: Header>(&mut self, now_ns: u64, packet: &mut Packet<H>) -> Fate {
+        each_impairment!(self, element => element.fate(now_ns, packet))
+    }
+}
+
+/// Every impairment.
+pub fn impairments() -> Vec<ImpairmentDeclaration> {
+    each_impairment!(all Config, name => ImpairmentDeclaration {
+        name,
+        doc: <Config as Settings>::doc(),
+        parameters: <Config as Settings>::parameters(),
+    })
 }
 
 /// A packet of a flow, for tests.

@@ -2,15 +2,15 @@
 //!
 //! Most links are a wire, [`Transmitter`], which serialises one packet after the other. Any other medium
 //! is a file here: it declares its parameters (`settings!`) and what it does with packets ([`Carry`]).
-//! Its name in `media!` below makes it known.
+//! Its name in `catalog!` below makes it known.
 //!
 //! A medium may hold its link's propagation delay (`holds_delay`; see `tclink_htb`). The propagation line of the link
 //! is then 0, and `Carry::ready_ns` says when the queue's head may be taken. Only few disciplines know their head
 //! (`Queue::head`); a scenario with another is refused. A packet's wait counts from the end of its delay
 //! (`LinkPort::take`); the backlog includes packets still delayed.
 
-use dumbbell_declare::{Parameter, Settings};
-use serde::{Deserialize, Serialize};
+use dumbbell_declare::{Parameter, Settings, catalog};
+use serde::Serialize;
 
 use crate::Head;
 pub use channel::Channel;
@@ -168,176 +168,112 @@ pub struct MediumDeclaration {
     pub parameters: Vec<Parameter>,
 }
 
-/// Makes of the modules' names all that knows more than one medium.
-macro_rules! media {
-    ($($name:ident),+ $(,)?) => {
-        $(pub mod $name;)+
-
-        /// A medium as a scenario names it, with its settings.
-        #[allow(missing_docs, non_camel_case_types, reason = "they are the media's names")]
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(tag = "kind")]
-        pub enum MediumConfig {
-            $($name($name::Config)),+
-        }
-
-        impl MediumConfig {
-            /// What a scenario calls it.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => stringify!($name)),+
-                }
-            }
-
-            /// Refuses settings that are out of range or do not go together.
-            pub fn check(&self) -> Result<(), String> {
-                match self {
-                    $(Self::$name(config) => config.check().and_then(|()| config.check_together())),+
-                }
-            }
-
-            /// The medium of a link.
-            pub fn build(&self, site: &MediumSite) -> Medium {
-                match self {
-                    $(Self::$name(config) => Medium::$name(config.build(site))),+
-                }
-            }
-
-            /// The largest rate at which packets of a link of `link_rate_bps` come out over some
-            /// time, bit/s.
-            pub fn peak_bps(&self, link_rate_bps: u64) -> u64 {
-                match self {
-                    $(Self::$name(config) => config.peak_bps(link_rate_bps)),+
-                }
-            }
-
-            /// What it offers from the start of a run to `duration_ns`, bytes, where that is known
-            /// before.
-            pub fn offered_bytes(&self, duration_ns: u64) -> Option<u64> {
-                match self {
-                    $(Self::$name(config) => config.offered_bytes(duration_ns)),+
-                }
-            }
-
-            /// Bytes of each packet that it does not count.
-            pub fn uncounted_bytes(&self) -> u64 {
-                match self {
-                    $(Self::$name(config) => config.uncounted_bytes()),+
-                }
-            }
-
-            /// Bytes that a link of `link_rate_bps` may carry above that in the long run.
-            pub fn saved_up_bytes(&self, link_rate_bps: u64) -> u64 {
-                match self {
-                    $(Self::$name(config) => config.saved_up_bytes(link_rate_bps)),+
-                }
-            }
-
-            /// Whether the link's propagation delay passes in its queue.
-            pub fn holds_delay(&self) -> bool {
-                match self {
-                    $(Self::$name(config) => config.holds_delay()),+
-                }
-            }
-
-            /// Whether it has to know which packet leaves the queue next.
-            pub fn needs_head(&self) -> bool {
-                match self {
-                    $(Self::$name(config) => config.needs_head()),+
-                }
-            }
-
-            /// Wire bytes up to which it takes a super-packet whole; `None`: any.
-            pub fn uncut_bytes(&self) -> Option<u64> {
-                match self {
-                    $(Self::$name(config) => config.uncut_bytes()),+
-                }
-            }
-
-            /// Wire bytes of the largest packet that it carries; `None`: any.
-            pub fn largest_bytes(&self) -> Option<u64> {
-                match self {
-                    $(Self::$name(config) => config.largest_bytes()),+
-                }
-            }
-
-            /// The channel that it shares with other links of the same number, if it does.
-            pub fn channel(&self) -> Option<(u64, Channel)> {
-                match self {
-                    $(Self::$name(config) => config.channel()),+
-                }
-            }
-        }
-
-        /// A medium that carries packets.
-        #[allow(missing_docs, non_camel_case_types, reason = "they are the media's names")]
-        #[derive(Clone, Debug)]
-        pub enum Medium {
-            $($name(<$name::Config as MediumSettings>::Element)),+
-        }
-
-        impl Carry for Medium {
-            fn next_event_ns(
-                &mut self,
-                now_ns: u64,
-                waiting_ns: Option<u64>,
-                channel: &mut Channel,
-            ) -> u64 {
-                match self {
-                    $(Self::$name(element) => element.next_event_ns(now_ns, waiting_ns, channel)),+
-                }
-            }
-
-            fn happen(&mut self, now_ns: u64, port: &mut dyn Port, channel: &mut Channel) {
-                match self {
-                    $(Self::$name(element) => element.happen(now_ns, port, channel)),+
-                }
-            }
-
-            fn ready_ns(&self, head: &Head) -> u64 {
-                match self {
-                    $(Self::$name(element) => element.ready_ns(head)),+
-                }
-            }
-
-            fn held_ns(&self) -> u64 {
-                match self {
-                    $(Self::$name(element) => element.held_ns()),+
-                }
-            }
-
-            fn busy_until_ns(&self) -> u64 {
-                match self {
-                    $(Self::$name(element) => element.busy_until_ns()),+
-                }
-            }
-
-            fn account(&mut self, now_ns: u64) -> Option<Account> {
-                match self {
-                    $(Self::$name(element) => element.account(now_ns)),+
-                }
-            }
-        }
-
-        $(
-            impl From<$name::Config> for MediumConfig {
-                fn from(config: $name::Config) -> Self {
-                    Self::$name(config)
-                }
-            }
-        )+
-
-        /// Every medium but the wire.
-        pub fn media() -> Vec<MediumDeclaration> {
-            vec![$(
-                MediumDeclaration {
-                    name: stringify!($name),
-                    doc: <$name::Config as Settings>::doc(),
-                    parameters: <$name::Config as Settings>::parameters(),
-                }
-            ),+]
-        }
-    };
+catalog! { ($)
+    /// A medium as a scenario names it, with its settings.
+    pub enum MediumConfig, tag "kind", each_medium:
+    trace, slot, wifi, docsis, cellular, mmwave, starlink, tclink_htb, tclink_tbf, dummynet_pipe
 }
 
-media! { trace, slot, wifi, docsis, cellular, mmwave, starlink, tclink_htb, tclink_tbf, dummynet_pipe }
+impl MediumConfig {
+    /// Refuses settings that are out of range or do not go together.
+    pub fn check(&self) -> Result<(), String> {
+        each_medium!(self, config => config.check().and_then(|()| config.check_together()))
+    }
+
+    /// The medium of a link.
+    pub fn build(&self, site: &MediumSite) -> Medium {
+        each_medium!(self as Medium, config => config.build(site))
+    }
+
+    /// The largest rate at which packets of a link of `link_rate_bps` come out over some
+    /// time, bit/s.
+    pub fn peak_bps(&self, link_rate_bps: u64) -> u64 {
+        each_medium!(self, config => config.peak_bps(link_rate_bps))
+    }
+
+    /// What it offers from the start of a run to `duration_ns`, bytes, where that is known
+    /// before.
+    pub fn offered_bytes(&self, duration_ns: u64) -> Option<u64> {
+        each_medium!(self, config => config.offered_bytes(duration_ns))
+    }
+
+    /// Bytes of each packet that it does not count.
+    pub fn uncounted_bytes(&self) -> u64 {
+        each_medium!(self, config => config.uncounted_bytes())
+    }
+
+    /// Bytes that a link of `link_rate_bps` may carry above that in the long run.
+    pub fn saved_up_bytes(&self, link_rate_bps: u64) -> u64 {
+        each_medium!(self, config => config.saved_up_bytes(link_rate_bps))
+    }
+
+    /// Whether the link's propagation delay passes in its queue.
+    pub fn holds_delay(&self) -> bool {
+        each_medium!(self, config => config.holds_delay())
+    }
+
+    /// Whether it has to know which packet leaves the queue next.
+    pub fn needs_head(&self) -> bool {
+        each_medium!(self, config => config.needs_head())
+    }
+
+    /// Wire bytes up to which it takes a super-packet whole; `None`: any.
+    pub fn uncut_bytes(&self) -> Option<u64> {
+        each_medium!(self, config => config.uncut_bytes())
+    }
+
+    /// Wire bytes of the largest packet that it carries; `None`: any.
+    pub fn largest_bytes(&self) -> Option<u64> {
+        each_medium!(self, config => config.largest_bytes())
+    }
+
+    /// The channel that it shares with other links of the same number, if it does.
+    pub fn channel(&self) -> Option<(u64, Channel)> {
+        each_medium!(self, config => config.channel())
+    }
+}
+
+each_medium! {
+    /// A medium that carries packets.
+    pub enum Medium: MediumSettings::Element
+}
+
+impl Carry for Medium {
+    fn next_event_ns(
+        &mut self,
+        now_ns: u64,
+        waiting_ns: Option<u64>,
+        channel: &mut Channel,
+    ) -> u64 {
+        each_medium!(self, element => element.next_event_ns(now_ns, waiting_ns, channel))
+    }
+
+    fn happen(&mut self, now_ns: u64, port: &mut dyn Port, channel: &mut Channel) {
+        each_medium!(self, element => element.happen(now_ns, port, channel))
+    }
+
+    fn ready_ns(&self, head: &Head) -> u64 {
+        each_medium!(self, element => element.ready_ns(head))
+    }
+
+    fn held_ns(&self) -> u64 {
+        each_medium!(self, element => element.held_ns())
+    }
+
+    fn busy_until_ns(&self) -> u64 {
+        each_medium!(self, element => element.busy_until_ns())
+    }
+
+    fn account(&mut self, now_ns: u64) -> Option<Account> {
+        each_medium!(self, element => element.account(now_ns))
+    }
+}
+
+/// Every medium but the wire.
+pub fn media() -> Vec<MediumDeclaration> {
+    each_medium!(all Config, name => MediumDeclaration {
+        name,
+        doc: <Config as Settings>::doc(),
+        parameters: <Config as Settings>::parameters(),
+    })
+}

@@ -1,10 +1,10 @@
 //! Queue disciplines: their contract, and the list of them.
 //!
 //! A discipline is a file here: it declares its parameters (`settings!`), its facts ([`Discipline`])
-//! and what it does with packets ([`Queue`]). Its name in `disciplines!` below makes it known to
+//! and what it does with packets ([`Queue`]). Its name in `catalog!` below makes it known to
 //! scenarios, both engines and Python.
 //!
-//! From the list `disciplines!` makes the scenario's enum and its JSON, the running enum (not a trait object, because
+//! From the list `catalog!` makes the scenario's enum and its JSON, the running enum (not a trait object, because
 //! it is called several times per packet), and the table that Python gets from `_core.queue_disciplines()`. Python has
 //! no discipline's name anywhere: the grammar of `queue`, errors, `dumbbell queues`, completion and the guide's pages
 //! come from the table. The verdict uses facts (`is_fifo`), not names. Impairments, media, applications and
@@ -23,8 +23,8 @@ mod fifo;
 mod flow_hash;
 mod flow_queues;
 
-use dumbbell_declare::{Amount, Parameter, Settings};
-use serde::{Deserialize, Serialize};
+use dumbbell_declare::{Amount, Parameter, Settings, catalog};
+use serde::Serialize;
 
 use crate::{FactsByHop, Header, Packet};
 
@@ -113,186 +113,123 @@ pub struct DisciplineDeclaration {
     pub parameters: Vec<Parameter>,
 }
 
-/// Makes of the modules' names all that knows more than one discipline.
-macro_rules! disciplines {
-    ($($name:ident),+ $(,)?) => {
-        $(pub mod $name;)+
-
-        /// A queue discipline as a scenario names it, by its Linux name, with its settings.
-        #[allow(missing_docs, non_camel_case_types, reason = "they are the disciplines' names")]
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(tag = "kind")]
-        pub enum QueueConfig {
-            $($name($name::Config)),+
-        }
-
-        impl QueueConfig {
-            /// Its Linux name.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => stringify!($name)),+
-                }
-            }
-
-            /// What it is.
-            pub fn facts(&self) -> Facts {
-                match self {
-                    $(Self::$name(_) => <$name::Config as Discipline>::FACTS),+
-                }
-            }
-
-            /// How much may wait.
-            pub fn limit(&self) -> Limit {
-                match self {
-                    $(Self::$name(config) => config.limit()),+
-                }
-            }
-
-            /// Whether it marks packets.
-            pub fn marks(&self) -> bool {
-                match self {
-                    $(Self::$name(config) => config.marks()),+
-                }
-            }
-
-            /// Whether packets of a flow leave in the order in which they came.
-            pub fn keeps_order(&self) -> bool {
-                match self {
-                    $(Self::$name(config) => config.keeps_order()),+
-                }
-            }
-
-            /// Whether [`Queue::head`] says which packet leaves next.
-            pub fn shows_head(&self) -> bool {
-                match self {
-                    $(Self::$name(config) => config.shows_head()),+
-                }
-            }
-
-            /// Wire bytes up to which it takes a super-packet whole; `None`: any.
-            pub fn uncut_bytes(&self) -> Option<u64> {
-                match self {
-                    $(Self::$name(config) => config.uncut_bytes()),+
-                }
-            }
-
-            /// Refuses settings out of their ranges.
-            pub fn check(&self) -> Result<(), String> {
-                match self {
-                    $(Self::$name(config) => config.check().and_then(|()| config.check_together())),+
-                }
-            }
-
-            /// Refuses settings with which no packet of `wire_bytes` ever passes, other than too small a
-            /// limit.
-            pub fn check_passes(&self, wire_bytes: u64) -> Result<(), String> {
-                match self {
-                    $(Self::$name(config) => config.check_passes(wire_bytes)),+
-                }
-            }
-
-            /// An empty queue.
-            pub fn build<H: Header>(&self, site: &Site) -> QueueDiscipline<H> {
-                match self {
-                    $(Self::$name(config) => QueueDiscipline::$name(config.build(site))),+
-                }
-            }
-        }
-
-        $(
-            impl From<$name::Config> for QueueConfig {
-                fn from(config: $name::Config) -> Self {
-                    Self::$name(config)
-                }
-            }
-        )+
-
-        /// A running discipline. An enumeration and not a trait object, because a link asks its
-        /// queue several times per packet.
-        #[allow(missing_docs, non_camel_case_types, reason = "they are the disciplines' names")]
-        #[derive(Clone, Debug)]
-        pub enum QueueDiscipline<H> {
-            $($name(<$name::Config as Discipline>::Queue<H>)),+
-        }
-
-        impl<H: Header> Queue<H> for QueueDiscipline<H> {
-            #[inline(always)]
-            fn enqueue(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
-                match self {
-                    $(Self::$name(queue) => queue.enqueue(now_ns, packet, effects)),+
-                }
-            }
-
-            #[inline(always)]
-            fn dequeue(&mut self, now_ns: u64, effects: &mut Effects<H>) -> Option<Packet<H>> {
-                match self {
-                    $(Self::$name(queue) => queue.dequeue(now_ns, effects)),+
-                }
-            }
-
-            #[inline]
-            fn has_clock(&self) -> bool {
-                match self {
-                    $(Self::$name(queue) => Queue::<H>::has_clock(queue)),+
-                }
-            }
-
-            #[inline]
-            fn next_event(&self) -> Option<u64> {
-                match self {
-                    $(Self::$name(queue) => Queue::<H>::next_event(queue)),+
-                }
-            }
-
-            #[inline]
-            fn backlog_pkts(&self) -> u64 {
-                match self {
-                    $(Self::$name(queue) => Queue::<H>::backlog_pkts(queue)),+
-                }
-            }
-
-            #[inline]
-            fn backlog_bytes(&self) -> u64 {
-                match self {
-                    $(Self::$name(queue) => Queue::<H>::backlog_bytes(queue)),+
-                }
-            }
-
-            fn head(&self) -> Option<Head> {
-                match self {
-                    $(Self::$name(queue) => Queue::<H>::head(queue)),+
-                }
-            }
-
-            fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
-                match self {
-                    $(Self::$name(queue) => queue.for_each(look)),+
-                }
-            }
-
-            fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-                match self {
-                    $(Self::$name(queue) => Queue::<H>::statistics(queue, tell)),+
-                }
-            }
-        }
-
-        /// Every discipline.
-        pub fn disciplines() -> Vec<DisciplineDeclaration> {
-            vec![$(
-                DisciplineDeclaration {
-                    name: stringify!($name),
-                    doc: <$name::Config as Settings>::doc(),
-                    facts: <$name::Config as Discipline>::FACTS,
-                    parameters: <$name::Config as Settings>::parameters(),
-                }
-            ),+]
-        }
-    };
+catalog! { ($)
+    /// A queue discipline as a scenario names it, by its Linux name, with its settings.
+    pub enum QueueConfig, tag "kind", each_discipline:
+    bfifo, pfifo, step, dummynet, fq, sfq, drr, tbf, codel, fq_codel, pie, fq_pie, red, dualpi2,
+    cake
 }
 
-disciplines! {
-    bfifo, pfifo, step, dummynet, fq, sfq, drr, tbf, codel, fq_codel, pie, fq_pie, red, dualpi2, cake
+impl QueueConfig {
+    /// What it is.
+    pub fn facts(&self) -> Facts {
+        each_discipline!(self, config => facts_of(config))
+    }
+
+    /// How much may wait.
+    pub fn limit(&self) -> Limit {
+        each_discipline!(self, config => config.limit())
+    }
+
+    /// Whether it marks packets.
+    pub fn marks(&self) -> bool {
+        each_discipline!(self, config => config.marks())
+    }
+
+    /// Whether packets of a flow leave in the order in which they came.
+    pub fn keeps_order(&self) -> bool {
+        each_discipline!(self, config => config.keeps_order())
+    }
+
+    /// Whether [`Queue::head`] says which packet leaves next.
+    pub fn shows_head(&self) -> bool {
+        each_discipline!(self, config => config.shows_head())
+    }
+
+    /// Wire bytes up to which it takes a super-packet whole; `None`: any.
+    pub fn uncut_bytes(&self) -> Option<u64> {
+        each_discipline!(self, config => config.uncut_bytes())
+    }
+
+    /// Refuses settings out of their ranges.
+    pub fn check(&self) -> Result<(), String> {
+        each_discipline!(self, config => config.check().and_then(|()| config.check_together()))
+    }
+
+    /// Refuses settings with which no packet of `wire_bytes` ever passes, other than too small a
+    /// limit.
+    pub fn check_passes(&self, wire_bytes: u64) -> Result<(), String> {
+        each_discipline!(self, config => config.check_passes(wire_bytes))
+    }
+
+    /// An empty queue.
+    pub fn build<H: Header>(&self, site: &Site) -> QueueDiscipline<H> {
+        each_discipline!(self as QueueDiscipline, config => config.build(site))
+    }
+}
+
+each_discipline! {
+    /// A running discipline. An enumeration and not a trait object, because a link asks its
+    /// queue several times per packet.
+    pub enum QueueDiscipline<H>: Discipline::Queue
+}
+
+impl<H: Header> Queue<H> for QueueDiscipline<H> {
+    #[inline(always)]
+    fn enqueue(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
+        each_discipline!(self, queue => queue.enqueue(now_ns, packet, effects))
+    }
+
+    #[inline(always)]
+    fn dequeue(&mut self, now_ns: u64, effects: &mut Effects<H>) -> Option<Packet<H>> {
+        each_discipline!(self, queue => queue.dequeue(now_ns, effects))
+    }
+
+    #[inline]
+    fn has_clock(&self) -> bool {
+        each_discipline!(self, queue => Queue::<H>::has_clock(queue))
+    }
+
+    #[inline]
+    fn next_event(&self) -> Option<u64> {
+        each_discipline!(self, queue => Queue::<H>::next_event(queue))
+    }
+
+    #[inline]
+    fn backlog_pkts(&self) -> u64 {
+        each_discipline!(self, queue => Queue::<H>::backlog_pkts(queue))
+    }
+
+    #[inline]
+    fn backlog_bytes(&self) -> u64 {
+        each_discipline!(self, queue => Queue::<H>::backlog_bytes(queue))
+    }
+
+    fn head(&self) -> Option<Head> {
+        each_discipline!(self, queue => Queue::<H>::head(queue))
+    }
+
+    fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
+        each_discipline!(self, queue => queue.for_each(look))
+    }
+
+    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        each_discipline!(self, queue => Queue::<H>::statistics(queue, tell))
+    }
+}
+
+/// Every discipline.
+pub fn disciplines() -> Vec<DisciplineDeclaration> {
+    each_discipline!(all Config, name => DisciplineDeclaration {
+        name,
+        doc: <Config as Settings>::doc(),
+        facts: <Config as Discipline>::FACTS,
+        parameters: <Config as Settings>::parameters(),
+    })
+}
+
+fn facts_of<C: Discipline>(_config: &C) -> Facts {
+    C::FACTS
 }
 
 impl QueueConfig {

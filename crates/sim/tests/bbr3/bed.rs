@@ -175,7 +175,7 @@ impl Bed {
     /// From now on packets that come faster than the policer lets pass are lost before the queue.
     pub(crate) fn add_policer(&mut self, policer: Policer) {
         let link = self.network.link_mut(0);
-        link.add_impairment(policer.into());
+        link.add_impairment(dumbbell_net::Impairment::policer(policer));
     }
 
     /// Data packets that were lost, of whatever cause.
