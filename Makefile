@@ -85,6 +85,7 @@ fuzz: ## hostile captures, FUZZ_SECONDS=60 for each target; needs nightly Rust a
 
 build: ## the Python package with its engine and all that the tests and linters need, in .venv
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.development engine
+	@$(BIN)/python tools/record_rows.py # the types of what this engine reports
 
 # Runs next to the installation of packages: pip leaves a core to the compiler.
 engine: $(VENV)/.tools
@@ -121,7 +122,7 @@ $(VENV)/.development: $(VENV)/.tools
 # A target is left out, with a note, if Rust's standard library for it is not installed.
 WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 
-wheel: $(VENV)/.tools ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
+wheel: build ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
 	@command -v rustc >/dev/null || { echo 'error: no `rustc`; install Rust from https://rustup.rs' >&2; exit 2; }
 	@$(PIP) --constraint constraints.txt ziglang
 	@for target in $(WHEEL_TARGETS); do \

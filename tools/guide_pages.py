@@ -14,6 +14,7 @@ import metric_pages
 from element_figures import FIGURES
 from field_tables import field_tables
 from parameter_tables import parameter_tables
+from record_tables import record_tables
 from score_tables import board_table
 
 __all__ = ["generated", "write_generated"]
@@ -29,6 +30,7 @@ def generated() -> dict[str, str]:
         **element_pages.tables(),
         **field_tables(),
         **parameter_tables(),
+        **record_tables(),
         "metrics": metric_pages.table(),
         f"board_{BOARD}": board_table(BOARD),
     }

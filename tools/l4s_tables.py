@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -256,7 +256,7 @@ def overload() -> str:
             queue=f"dualpi2:classic_protection={protection}",
         )  # fmt: skip
         runs = [dumbbell.run(scenario, seed=seed) for seed in SEEDS]
-        flows = [run.summary["flows"] for run in runs]
+        flows: list[Sequence[Mapping[str, Any]]] = [run.summary["flows"] for run in runs]
         sent = sum(both[1]["sent_pkts"] for both in flows)
         dropped, marked = (
             sum(both[1][f"{fate}_pkts"] for both in flows) / sent for fate in ("dropped", "marked")

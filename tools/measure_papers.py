@@ -12,7 +12,7 @@ import datetime as dt
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -169,7 +169,7 @@ def missing(batch: Batch) -> list[Wanted]:
 
 def line(wanted: Wanted, run: Run) -> dict[str, Any]:
     """Return what is kept of a run."""
-    facts = run.emulation or {}
+    facts: Mapping[str, Any] = run.emulation or {}
     added = [[each.element, each.level] for each in wanted.setup]
     return {
         "paper": wanted.paper,

@@ -1,4 +1,4 @@
-"""Writes `python/dumbbell/records/rows.pyi`: a `TypedDict` for each record that the engines declare.
+"""Writes `python/dumbbell/records/rows.pyi`: a `TypedDict` for each record of the engines.
 
 The build runs it, so that a type checker knows what the engine that was built reports.
 """
@@ -38,8 +38,10 @@ def record_class(name: str, doc: str) -> str:
 
 def annotation(field: RecordField) -> str:
     """Return the type of a value."""
-    kind = type_of(field.kind) + (" | None" if field.may_be_null else "")
-    return f"NotRequired[{kind}]" if field.if_any else kind
+    kind = type_of(field.kind)
+    if field.if_any:
+        return f"NotRequired[{kind}]"
+    return f"{kind} | None" if field.nullable else kind
 
 
 def type_of(kind: Any) -> str:

@@ -24,4 +24,3 @@ def row(field: RecordField) -> tuple[str, str]:
     """Return a value's row."""
     only = f" ({ONLY[field.engine]})" if field.engine else ""
     return f"`{field.name}`", f"{field.doc.removesuffix('.')}{only}"
-

@@ -48,6 +48,7 @@ __all__ = [
     "run_confined",
     "running_call",
     "sandbox_pieces",
+    "schema",
     "use_finished_builds",
     "verify",
     "write_storm",
@@ -398,6 +399,9 @@ def impairments() -> str:
 
 def media() -> str:
     """Every medium of links but the wire with its parameters, as JSON."""
+
+def schema() -> str:
+    """What runs report, as JSON: every record with its values."""
 
 def tcp_kernels() -> str:
     """The switches of a simulated host's TCP, and the releases of Linux, as JSON."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def run(*ccs: str, engine: str = "simulator", **words: Any) -> dumbbell.Run:
     return dumbbell.run(scenario, engine=engine)
 
 
-def goodput_share(group: dict[str, Any]) -> float:
+def goodput_share(group: Mapping[str, Any]) -> float:
     return float(group["goodput_bps"]) / LINK_BPS
 
 

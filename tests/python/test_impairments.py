@@ -88,7 +88,7 @@ def test_what_was_written_is_read_again(impair):
 )  # fmt: skip
 def test_the_idle_path_is_compared_where_nothing_but_its_links_delays_packets(words):
     scenario = Scenario(["cubic"], rate="20mbit", rtt="40ms", **words)
-    facts = {
+    facts: Any = {
         "calibrated_link_rate_bps": 23e6,
         "calibration": [{"group": 0, "base_rtt_us": 40_000.0, "measured_rtt_us": 44_000.0}],
     }

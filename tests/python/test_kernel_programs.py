@@ -89,7 +89,7 @@ def nothing_left() -> Iterator[None]:
 def test_iperf3_gets_the_link_and_its_number_is_measured(nothing_left):
     result = run(iperf3("--reverse", measure=r"([\d.]+) Mbits/sec +receiver"))
     (group,) = result.groups
-    client = client_of(result.summary, 0)
+    client: Any = client_of(result.summary, 0)
     assert client is not None
     assert (client["exit_code"], client["was_ended"]) == (0, False)
     # The run ends with the client, and its rates are over that time.
@@ -124,7 +124,7 @@ def test_ping_sees_the_base_rtt(version, nothing_left):
             jitter="0s",
         )
     )
-    client = client_of(result.summary, 0)
+    client: Any = client_of(result.summary, 0)
     assert client is not None
     assert client["exit_code"] == 0
     assert 20 <= client["measured"] < 21
@@ -134,7 +134,7 @@ def test_ping_sees_the_base_rtt(version, nothing_left):
 @needs("iperf3")
 def test_iperf3_sends_datagrams(nothing_left):
     result = run(iperf3("--reverse --udp --bitrate 5M", measure=r"([\d.]+) Mbits/sec.*receiver"))
-    client = client_of(result.summary, 0)
+    client: Any = client_of(result.summary, 0)
     assert client is not None
     assert client["measured"] == pytest.approx(5, rel=0.05)
     assert 3 * 4e6 / 8 < result.summary["flows"][0]["received_bytes"] < 3 * 6e6 / 8
@@ -164,7 +164,7 @@ def test_curl_loads_a_file_by_the_servers_name(tmp_path, nothing_left):
             jitter="0s",
         )
     )
-    client = client_of(result.summary, 0)
+    client: Any = client_of(result.summary, 0)
     assert client is not None
     assert client["exit_code"] == 0
     assert 0.5 < 8 * client["measured"] / LINK_BPS < 1

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -34,7 +36,7 @@ def test_spearman():
     assert spearman([1, 2, 2, 3], [1, 2, 3, 4]) == pytest.approx(expected)
 
 
-def flow(start_s: int, end_s: int, goodput_bps: int) -> dict[str, float | None]:
+def flow(start_s: int, end_s: int, goodput_bps: int) -> Any:
     counts = dict.fromkeys(
         ("inflight_mean_pkts", "outstanding_mean_pkts", "sent_pkts", "retransmitted_pkts",
          "dropped_pkts", "lost_pkts", "rto_count", "rtt_min_us", "rtt_mean_us"), 0

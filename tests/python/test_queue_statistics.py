@@ -8,9 +8,9 @@ import pytest
 from dumbbell import Group, Link, Run, Scenario, run
 from dumbbell.errors import ResultError
 from dumbbell.plots.run_figures import draw_run, draw_series
+from dumbbell.records.check import Unexpected, check_record
 from dumbbell.report.source import sweep_of_run
 from dumbbell.report.sweep_page import render_sweep
-from dumbbell.records.check import Unexpected, check_record
 from dumbbell.run.links import write_statistic
 
 COLUMNS = [

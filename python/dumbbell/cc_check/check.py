@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,7 +110,7 @@ class Check:
         }
 
 
-def goodput(group: dict[str, Any]) -> dict[str, Any]:
+def goodput(group: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is reported about a group of the sanity run."""
     return {key: group[key] for key in ("cc", "goodput_bps", "share")}
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.run import Run
 from dumbbell.run.programs import programs_of
 from dumbbell.terminal.console import print_table
+
+if TYPE_CHECKING:
+    from dumbbell.records.rows import ProgramRecord
 
 __all__ = ["print_programs"]
 
@@ -36,13 +38,13 @@ def print_programs(result: Run) -> None:
         print_table(columns, rows, left=range(3), optional=("waited\ns", "command", "CPU\ns"))
 
 
-def command_of(program: Mapping[str, Any]) -> str:
+def command_of(program: ProgramRecord) -> str:
     """Write a command, cut."""
     text = excerpt(" ".join(program["command"]))
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
 
 
-def ending(program: Mapping[str, Any]) -> str:
+def ending(program: ProgramRecord) -> str:
     """Write how a program ended."""
     if program["was_ended"]:
         return "asked to end"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -39,6 +39,9 @@ from dumbbell.terminal.console import (
 )
 from dumbbell.terminal.scenario_options import base_scenario, single_values
 from dumbbell.verdict import INVALID
+
+if TYPE_CHECKING:
+    from dumbbell.records.rows import EmulationRecord
 
 __all__ = ["print_run", "run_command"]
 
@@ -206,7 +209,7 @@ def print_flows(result: Run) -> None:
     print_table(columns, rows, optional=("RTOs", "max\nms", "RTT min\nms", "cwnd\npkts", "p95\nms"))
 
 
-def emulation_line(facts: Mapping[str, Any]) -> str:
+def emulation_line(facts: EmulationRecord) -> str:
     """Write in a line how well the kernel engine kept time."""
     return (
         f"lateness     p50 {facts['lateness_p50_us']:.0f} µs, p99 {facts['lateness_p99_us']:.0f} "

@@ -114,7 +114,8 @@ def provenance(runs: Iterable[Run]) -> dict[str, Any]:
 
 def digest(run: Run) -> dict[str, Any]:
     """Return what is kept of a run."""
-    facts, rows = run.emulation or {}, measure(run)
+    facts: Mapping[str, Any] = run.emulation or {}
+    rows = measure(run)
     measured = {name: values_of(rows, name) for name in (*METRIC_NAMES, *OPTIONAL_METRIC_NAMES)}
     return {
         "seed": run.summary["seed"],

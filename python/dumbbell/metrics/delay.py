@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -192,7 +193,7 @@ def of_flow(
     obs: Observation, number: int, key: str, of: Callable[[FloatArray], float]
 ) -> float | None:
     """Return a summary of a flow's RTT; None without a sample."""
-    flow = obs.flows[number]
+    flow: Mapping[str, Any] = obs.flows[number]
     if obs.whole:
         return float(flow[key]) if flow["rtt_min_us"] > 0 else None
     samples = obs.after_cut(number, "rtt_us")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from dumbbell.metrics.metric import PERCENT, register
 from dumbbell.metrics.observation import Observation
 from dumbbell.statistics import share
@@ -41,7 +44,8 @@ def outstanding_mean_pkts(obs: Observation) -> list[float | None]:
 def mean_pkts(obs: Observation, key: str, column: str) -> list[float | None]:
     """Return a group's sum of its flows' time averages."""
     if obs.whole:
-        return [group[key] for group in obs.groups]
+        groups: Sequence[Mapping[str, Any]] = obs.groups
+        return [group[key] for group in groups]
     values: list[float | None] = []
     for numbers in obs.members:
         samples = [obs.after_cut(number, column) for number in numbers]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,9 @@ from dumbbell.run.group_transfers import GroupTransfers, group_transfers
 from dumbbell.run.links import index_of_link
 
 if TYPE_CHECKING:
+    from dumbbell.records.rows import FlowRecord
     from dumbbell.run import Run
+    from dumbbell.run.groups import GroupRecord
 
 __all__ = ["FloatArray", "Observation"]
 
@@ -68,9 +70,9 @@ class Observation:
         self._columns: dict[str, npt.NDArray[Any]] = {}
 
     @property
-    def flows(self) -> Sequence[Mapping[str, Any]]:
+    def flows(self) -> Sequence[FlowRecord]:
         """Every flow's summary, by its number."""
-        flows: Sequence[Mapping[str, Any]] = self.run.summary["flows"]
+        flows: Sequence[FlowRecord] = self.run.summary["flows"]
         return flows
 
     @cached_property
@@ -89,7 +91,7 @@ class Observation:
         return index_of_link(self.run.links, link or self.run.summary["bottleneck"]["name"])
 
     @cached_property
-    def groups(self) -> Sequence[Mapping[str, Any]]:
+    def groups(self) -> Sequence[GroupRecord]:
         """Every group's whole-run metrics, in the scenario's order."""
         return self.run.groups
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
 from dumbbell.run.programs import client_of
@@ -88,5 +91,7 @@ def of_clients(obs: Observation, key: str) -> list[float | None]:
     """Return a number of each group's client; None in a phase and without a client."""
     if obs.is_phase:
         return [None] * len(obs.groups)
-    clients = (client_of(obs.run.summary, group["group"]) for group in obs.groups)
+    clients: Iterable[Mapping[str, Any] | None] = (
+        client_of(obs.run.summary, group["group"]) for group in obs.groups
+    )
     return [None if client is None else client.get(key) for client in clients]

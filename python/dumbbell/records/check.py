@@ -82,28 +82,41 @@ def is_missing(field: RecordField, engine: str | None) -> bool:
 def check_value(kind: Any, value: Any, at: str, engine: str | None, *, is_free: bool) -> None:
     """Refuse a value of another kind."""
     match kind:
-        case {"list": each}:
-            if not isinstance(value, list):
-                raise Unexpected(f"`{at}` is not a list{' of words' if is_free else ''}")
+        case {"list": each} if isinstance(value, list):
             for index, entry in enumerate(value):
                 check_value(each, entry, f"{at}[{index}]", engine, is_free=is_free)
         case {"record": name}:
             check_record(name, value, f"{at}.", engine=engine)
+        case _ if not is_single(kind, value, is_free=is_free):
+            raise Unexpected(f"`{at}` {what_is_wrong(kind, value, is_free=is_free)}")
+
+
+def is_single(kind: Any, value: Any, *, is_free: bool) -> bool:
+    """Whether a value is of a kind that consists of no records."""
+    match kind:
         case {"named": each}:
-            if not (is_map(each, value) and len(value) <= MAX_NAMED and all(map(is_name, value))):
-                raise Unexpected(f"`{at}` is not an object with {WORDS[each]}")
+            return is_map(each, value) and len(value) <= MAX_NAMED and all(map(is_name, value))
         case {"map": each}:
-            if not (is_map(each, value) and all(is_of(TEXT, key) for key in value)):
-                raise Unexpected(f"`{at}` is not an object with {WORDS[each]}")
+            return is_map(each, value) and all(is_of(TEXT, key) for key in value)
         case "object":
-            if not isinstance(value, dict):
-                raise Unexpected(f"`{at}` is not an object")
+            return isinstance(value, dict)
+        case "text" if is_free:
+            return isinstance(value, str)
+    return isinstance(kind, str) and is_of(kind, value)
+
+
+def what_is_wrong(kind: Any, value: Any, *, is_free: bool) -> str:
+    """Return what a value is not."""
+    match kind:
+        case {"list": _}:
+            return "is not a list of words" if is_free else "is not a list"
+        case {"named": each} | {"map": each}:
+            return f"is not an object with {WORDS[each]}"
+        case "object":
+            return "is not an object"
         case _ if is_free:
-            if not isinstance(value, str):
-                raise Unexpected(f"`{at}` is not text")
-        case _:
-            if not is_of(kind, value):
-                raise Unexpected(f"`{at}` cannot be {value!r:.40}")
+            return "is not text"
+    return f"cannot be {value!r:.40}"
 
 
 def is_map(kind: str, value: Any) -> bool:

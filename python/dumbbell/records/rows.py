@@ -1,4 +1,4 @@
-"""Rows of results as their readers see them: a `TypedDict` for each record that the engines declare.
+"""Rows of results as their readers see them: a `TypedDict` for each record of the engines.
 
 ``FlowRecord`` is a row of ``flows``, ``LinkRecord`` of ``links``. Type checkers read `rows.pyi`,
 which the build writes; these are for who looks at run time.

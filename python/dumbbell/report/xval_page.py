@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.compare.xval import CrossValidation, XvalCase
 from dumbbell.compare.xval_table import (
@@ -16,6 +15,9 @@ from dumbbell.compare.xval_table import (
 )
 from dumbbell.plots.xval_figures import draw_case
 from dumbbell.report.template import plot, render_template, write_page
+
+if TYPE_CHECKING:
+    from dumbbell.records.rows import EmulationRecord
 
 __all__ = ["render", "write_page_of"]
 
@@ -55,7 +57,7 @@ def rows(case: XvalCase) -> list[tuple[str, ...]]:
     return [comparison_row(entry) for entry in case.comparisons]
 
 
-def facts(emulation: Mapping[str, Any] | None) -> str:
+def facts(emulation: EmulationRecord | None) -> str:
     """Return the machine that a run was on."""
     if emulation is None:
         return "no kernel"

@@ -3,11 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from dumbbell.statistics import jain, mean, share
 
-__all__ = ["group_metrics", "sum_known", "utilization"]
+if TYPE_CHECKING:
+    from dumbbell.records.rows import FlowRecord
+
+__all__ = ["GroupRecord", "group_metrics", "sum_known", "utilization"]
+
+
+class GroupRecord(TypedDict):
+    """A group of a result: its congestion control algorithm, as loaded, and its metrics."""
+
+    group: int
+    cc: str
+    build: str
+    params: Mapping[str, int]
+    needs_ecn: NotRequired[bool]
+    declared: NotRequired[Mapping[str, Any]]
+    source: NotRequired[Mapping[str, Any]]
+    flows: int
+    goodput_bps: float
+    goodput_per_flow_bps: float
+    throughput_bps: float
+    share: float
+    jain: float
+    rtt_mean_us: float
+    inflight_mean_pkts: float
+    outstanding_mean_pkts: float
+    sent_pkts: int
+    retransmitted_pkts: int
+    dropped_pkts: int
+    lost_pkts: int | None
+    rto_count: int | None
+    marked_pkts: NotRequired[int | None]
+    transfers: NotRequired[Sequence[Mapping[str, Any]]]
 
 
 def utilization(forwarded_bytes: int, link_rate_bps: int, duration_ns: int) -> float:
@@ -18,7 +49,7 @@ def utilization(forwarded_bytes: int, link_rate_bps: int, duration_ns: int) -> f
     return 8 * forwarded_bytes / (link_rate_bps * duration_ns / 1e9)
 
 
-def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int) -> dict[str, Any]:
+def group_metrics(flows: Sequence[FlowRecord], total_received_bytes: int) -> dict[str, Any]:
     """Aggregate the flows of a group.
 
     `goodput_bps` and `throughput_bps` have one denominator for the whole group: the time from its
@@ -39,8 +70,9 @@ def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int)
     goodput_bps = [flow["goodput_bps"] for flow in flows]
     received_bytes = sum(flow["received_bytes"] for flow in flows)
     with_rtt = [flow["rtt_mean_us"] for flow in flows if flow["rtt_min_us"] > 0]
+    by_key: Sequence[Mapping[str, Any]] = flows
     sums = {
-        key: sum_known(flow[key] for flow in flows)
+        key: sum_known(flow[key] for flow in by_key)
         for key in (
             "inflight_mean_pkts", "outstanding_mean_pkts", "sent_pkts", "retransmitted_pkts",
             "dropped_pkts", "lost_pkts", "rto_count",
@@ -72,7 +104,7 @@ def sum_known(values: Iterable[float | None]) -> float | None:
     return total
 
 
-def rate_bps(bits: float, flows: Sequence[Mapping[str, Any]]) -> float:
+def rate_bps(bits: float, flows: Sequence[FlowRecord]) -> float:
     """Bits over the time from the flows' first start to their last end, bit/s."""
     if not flows:
         return 0.0
@@ -80,6 +112,6 @@ def rate_bps(bits: float, flows: Sequence[Mapping[str, Any]]) -> float:
     return bits * 1e6 / span_us if span_us > 0 else 0.0
 
 
-def lifetime_us(flow: Mapping[str, Any]) -> int:
+def lifetime_us(flow: FlowRecord) -> int:
     """Return a flow's time, from its start to its end, µs."""
-    return int(flow["end_us"]) - int(flow["start_us"])
+    return flow["end_us"] - flow["start_us"]

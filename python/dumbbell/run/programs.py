@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.scenario import Scenario
+
+if TYPE_CHECKING:
+    from dumbbell.records.rows import ProgramRecord
 
 __all__ = ["CLIENT", "PROGRAMS", "client_of", "programs_of", "with_measured"]
 
@@ -17,13 +20,13 @@ PROGRAMS = "programs"
 CLIENT = "client"
 
 
-def programs_of(summary: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def programs_of(summary: Mapping[str, Any]) -> Sequence[ProgramRecord]:
     """Return the programs of a run, in the order in which they started."""
-    programs: Sequence[Mapping[str, Any]] = summary.get(PROGRAMS, ())
+    programs: Sequence[ProgramRecord] = summary.get(PROGRAMS, ())
     return programs
 
 
-def client_of(summary: Mapping[str, Any], group: int) -> Mapping[str, Any] | None:
+def client_of(summary: Mapping[str, Any], group: int) -> ProgramRecord | None:
     """Return the first client of a group, by its index; None if none was started."""
     for program in programs_of(summary):
         if program["group"] == group and program["side"] == CLIENT:

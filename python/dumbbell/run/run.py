@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
@@ -31,7 +31,7 @@ from dumbbell.run.connections import connections_of
 from dumbbell.run.document import check_document, damaged
 from dumbbell.run.engine import KERNEL
 from dumbbell.run.group_transfers import group_transfers, transfer_summaries
-from dumbbell.run.groups import group_metrics
+from dumbbell.run.groups import GroupRecord, group_metrics
 from dumbbell.run.links import BY_GROUP, LinkCounts, index_of_link, queue_rows, with_links
 from dumbbell.run.programs import PROGRAMS
 from dumbbell.run.transfers import transfers_of
@@ -41,6 +41,7 @@ from dumbbell.verdict import Verdict, evaluate
 
 if TYPE_CHECKING:
     from dumbbell.plots.canvas import Canvas
+    from dumbbell.records.rows import EmulationRecord
 
 __all__ = ["SCHEMA_VERSION", "Run"]
 
@@ -101,7 +102,7 @@ class Run:
         return engine
 
     @property
-    def emulation(self) -> Mapping[str, Any] | None:
+    def emulation(self) -> EmulationRecord | None:
         """How well the kernel engine kept time; None in the simulator."""
         return self.summary.get("emulation")
 
@@ -268,7 +269,7 @@ class Run:
         return jain([flow["goodput_bps"] for flow in self.summary["flows"]])
 
     @cached_property
-    def groups(self) -> list[dict[str, Any]]:
+    def groups(self) -> list[GroupRecord]:
         """Each group's goodput, share, RTT and counts, in the scenario's order.
 
         `run.groups.group_metrics` says over which time each rate is. Groups with transfers have
@@ -283,7 +284,7 @@ class Run:
             summaries = transfer_summaries(transfers[loaded["group"]])
             with_transfers = {"transfers": summaries} if summaries else {}
             groups.append({**loaded, "flows": len(flows), **metrics, **with_transfers})
-        return groups
+        return cast("list[GroupRecord]", groups)
 
     def plot(self, *series: str, size: str = "2col") -> Canvas:
         """Draw the run over time, for a notebook.

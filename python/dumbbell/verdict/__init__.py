@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell.scenario import Scenario
 from dumbbell.verdict.confinement import check_sandbox
@@ -26,6 +26,9 @@ from dumbbell.verdict.programs import check_programs
 from dumbbell.verdict.reason import INVALID, OK, WARN, Reason, Verdict, worst
 from dumbbell.verdict.stock_kernel import check_stock_kernel
 
+if TYPE_CHECKING:
+    from dumbbell.records.rows import SummaryRecord
+
 __all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "evaluate", "worst"]
 
 
@@ -44,22 +47,23 @@ def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
     Verdict
         OK if no check found anything.
     """
+    counts = cast("SummaryRecord", summary)
     reasons = [
-        *check_conservation(scenario, summary),
-        *check_links(scenario, summary),
-        *check_congestion_control(scenario, summary),
-        *check_rtt(scenario, summary),
-        *check_limited(scenario, summary),
-        *check_rto_stalls(scenario, summary),
-        *check_cwnd_zero(scenario, summary),
-        *check_windows(scenario, summary),
-        *check_idle(scenario, summary),
-        *check_ecn(scenario, summary),
+        *check_conservation(scenario, counts),
+        *check_links(scenario, counts),
+        *check_congestion_control(scenario, counts),
+        *check_rtt(scenario, counts),
+        *check_limited(scenario, counts),
+        *check_rto_stalls(scenario, counts),
+        *check_cwnd_zero(scenario, counts),
+        *check_windows(scenario, counts),
+        *check_idle(scenario, counts),
+        *check_ecn(scenario, counts),
         *check_load(scenario),
-        *check_programs(scenario, summary),
-        *check_stock_kernel(scenario, summary),
+        *check_programs(scenario, counts),
+        *check_stock_kernel(scenario, counts),
         *check_sandbox(summary),
-        *evaluate_emulation(scenario, summary),
+        *evaluate_emulation(scenario, counts),
     ]
-    reasons += check_unused(scenario, summary, reasons)
+    reasons += check_unused(scenario, counts, reasons)
     return Verdict(tuple(reasons))

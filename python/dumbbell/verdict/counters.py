@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import log2
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.congestion_control.choice import KERNELS_DEFAULT
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.link import BOTTLENECK
 from dumbbell.verdict.reason import INVALID, WARN, Reason, about_flows
+
+if TYPE_CHECKING:
+    from dumbbell.records.rows import LinkRecord, SummaryRecord
 
 __all__ = [
     "check_congestion_control",
@@ -57,7 +60,7 @@ NO_CAUSE_OF_IDLENESS = frozenset(("drops", "ecn", "sandbox", "sampling", "captur
 RTT_TOLERANCE = 0.01
 
 
-def check_conservation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_conservation(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """Every packet sent, or copied by an impairment, was dropped, arrived or is on the path."""
     wrong = []
     for flow in summary["flows"]:
@@ -70,7 +73,7 @@ def check_conservation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterat
     yield from about_flows(INVALID, "conservation", "packets went missing", wrong, scenario)
 
 
-def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_congestion_control(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """Each flow ran the requested congestion control."""
     loaded = {entry["group"]: entry["cc"] for entry in summary["congestion_controls"]}
     wrong = []
@@ -97,20 +100,20 @@ def largest_packet_bytes(scenario: Scenario) -> int:
     return max(group.packet_bytes for group in scenario.groups)
 
 
-def links_of(summary: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def links_of(summary: SummaryRecord) -> Sequence[LinkRecord]:
     """Return the links; results of the first versions have only one, the bottleneck."""
-    links: Sequence[Mapping[str, Any]] = summary.get("links") or [
+    links: Sequence[LinkRecord] = summary.get("links") or [
         {"name": BOTTLENECK, **summary["bottleneck"]}
     ]
     return links
 
 
-def is_emulated(summary: Mapping[str, Any]) -> bool:
+def is_emulated(summary: SummaryRecord) -> bool:
     """Whether the run was on the kernel engine, in real time."""
     return summary.get("emulation") is not None
 
 
-def check_rtt(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_rtt(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """No packet was faster than the path."""
     tolerance = RTT_TOLERANCE if is_emulated(summary) else 0
     wrong = [
@@ -121,21 +124,22 @@ def check_rtt(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason
     yield from about_flows(INVALID, "rtt", "measured an RTT below the path's", wrong, scenario)
 
 
-def check_limited(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_limited(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """The congestion control algorithm, not a window or buffer, decided what was in flight."""
     for check, what in (("rwnd", "receive window"), ("sndbuf", "send buffer")):
         limited = []
         for flow in summary["flows"]:
-            part = flow[f"{check}_limited_us"] / max(flow["end_us"] - flow["start_us"], 1)
+            row: Mapping[str, Any] = flow
+            part = row[f"{check}_limited_us"] / max(flow["end_us"] - flow["start_us"], 1)
             if part > LIMITED_SHARE:
                 limited.append((flow, f"{100 * part:.1f} % of its time"))
         yield from about_flows(WARN, check, f"limited by the {what}", limited, scenario)
 
 
-def check_rto_stalls(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_rto_stalls(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """No flow stalled for long after a retransmission timeout."""
     stalled = [
-        (flow, f"{stall_us / 1e6:.2f} s at a time, {pluralize(flow['rto_count'], 'RTO')}")
+        (flow, f"{stall_us / 1e6:.2f} s at a time, {pluralize(flow['rto_count'] or 0, 'RTO')}")
         for flow in summary["flows"]
         # Not reported by the kernel.
         if (stall_us := flow["rto_stall_max_us"] or 0) >= RTO_STALL_US
@@ -143,7 +147,7 @@ def check_rto_stalls(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator
     yield from about_flows(WARN, "rto_stall", "stalled after an RTO", stalled, scenario)
 
 
-def check_cwnd_zero(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_cwnd_zero(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """No congestion control algorithm left cwnd at 0 until a timeout came."""
     at_zero = [
         (flow, f"{max_us / 1e6:.2f} s at a time")
@@ -153,13 +157,14 @@ def check_cwnd_zero(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[
     yield from about_flows(WARN, "cwnd_zero", "left cwnd at 0", at_zero, scenario)
 
 
-def check_windows(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_windows(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """No socket had a cwnd or ssthresh that no TCP can use: the kernel ran something else."""
     wild = []
     for flow in summary["flows"]:
         largest_pkts = LARGEST_WINDOW_BYTES // int(scenario.groups[flow["group"]].mss)
-        for name in ("cwnd", "ssthresh"):
-            pkts = flow.get(f"{name}_max_pkts") or 0
+        largest = {"cwnd": flow.get("cwnd_max_pkts"), "ssthresh": flow.get("ssthresh_max_pkts")}
+        for name, sampled_pkts in largest.items():
+            pkts = sampled_pkts or 0
             if pkts > largest_pkts:
                 wild.append(
                     (flow, f"{name} of {pkts:,} packets, at most {largest_pkts:,} make sense")
@@ -168,7 +173,7 @@ def check_windows(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Re
     yield from about_flows(INVALID, "window", what, wild, scenario)
 
 
-def check_idle(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_idle(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """Every flow of ours delivered data; programs may have no data to send."""
     idle = [
         (flow, f"sent {flow['sent_pkts']} packets, 0 bytes received")
@@ -178,7 +183,7 @@ def check_idle(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reaso
     yield from about_flows(WARN, "idle", "delivered nothing", idle, scenario)
 
 
-def check_ecn(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_ecn(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """If flows use ECN, a link marks packets."""
     if any(link.get("marked_pkts") is not None for link in links_of(summary)):
         return
@@ -202,7 +207,7 @@ def check_ecn(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason
 
 
 def check_unused(
-    scenario: Scenario, summary: Mapping[str, Any], reasons: Sequence[Reason]
+    scenario: Scenario, summary: SummaryRecord, reasons: Sequence[Reason]
 ) -> Iterator[Reason]:
     """A flow alone on the link uses at least half of it, unless one of `reasons` explains it."""
     explained = any(reason.check not in NO_CAUSE_OF_IDLENESS for reason in reasons)

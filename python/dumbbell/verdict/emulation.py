@@ -6,12 +6,15 @@ RTTs: a packet that leaves the path late has an RTT that is longer by that much.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from dumbbell.scenario import Link, Scenario
 from dumbbell.scenario.routes import links_back_of, links_of
 from dumbbell.verdict.reason import INVALID, WARN, Reason
+
+if TYPE_CHECKING:
+    from dumbbell.records.rows import EmulationRecord, SummaryRecord
 
 __all__ = ["evaluate_emulation"]
 
@@ -46,7 +49,7 @@ READ_US = 50_000
 BURST_BYTES = 65_536
 
 
-def evaluate_emulation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def evaluate_emulation(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """Check what the kernel engine reports about itself; no checks for a simulated run."""
     facts = summary.get("emulation")
     if facts is None:
@@ -66,7 +69,7 @@ def graded(value: float, warn: float, invalid: float) -> str | None:
     return WARN if value > warn else None
 
 
-def check_lateness(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
+def check_lateness(scenario: Scenario, facts: EmulationRecord) -> Iterator[Reason]:
     """Packets left the path when they were due."""
     base_rtt_us = int(scenario.shortest_rtt) / 1000
     p99_us, max_us = facts["lateness_p99_us"], facts["lateness_max_us"]
@@ -88,7 +91,7 @@ def check_lateness(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Rea
         )
 
 
-def check_calibration(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
+def check_calibration(scenario: Scenario, facts: EmulationRecord) -> Iterator[Reason]:
     """Rate and base RTT, measured before the run, are those of the scenario."""
     # What the first group's data cross, and no more.
     crossed = links_of(scenario.groups[0], scenario)
@@ -130,7 +133,7 @@ def is_shaped(link: Link) -> bool:
     return link.queue is not None and link.queue.declaration.holds_back
 
 
-def check_cpu(facts: Mapping[str, Any]) -> Iterator[Reason]:
+def check_cpu(facts: EmulationRecord) -> Iterator[Reason]:
     """The machine had enough CPU time."""
     cpus = facts["cpus"]
     if facts["relay_cpu_share"] > BUSY_SHARE:
@@ -152,7 +155,7 @@ def check_cpu(facts: Mapping[str, Any]) -> Iterator[Reason]:
         )
 
 
-def check_sampling(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
+def check_sampling(scenario: Scenario, facts: EmulationRecord) -> Iterator[Reason]:
     """Samples were taken near their instants."""
     jitter_us, interval_us = facts["sample_jitter_p99_us"], int(scenario.sample) / 1000
     if interval_us > 0 and (jitter_us or 0) > JITTER_SHARE * interval_us:
@@ -172,7 +175,7 @@ def check_sampling(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Rea
         )
 
 
-def check_host_drops(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
+def check_host_drops(scenario: Scenario, facts: EmulationRecord) -> Iterator[Reason]:
     """All packets that the kernel's TCP sent entered the path."""
     dropped_pkts = facts["host_dropped_pkts"]
     if dropped_pkts > 0:
@@ -196,7 +199,7 @@ def may_differ_pkts(scenario: Scenario) -> float:
     return (scenario.flow_count * BURST_BYTES + meanwhile_bytes) / smallest_bytes
 
 
-def check_capture(facts: Mapping[str, Any]) -> Iterator[Reason]:
+def check_capture(facts: EmulationRecord) -> Iterator[Reason]:
     """If there is a capture, it has every packet."""
     missing_pkts = facts.get("capture_lost_pkts")  # absent in runs of the first versions
     if missing_pkts:

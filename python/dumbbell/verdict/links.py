@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.scenario import Link as ScenarioLink
@@ -13,6 +13,9 @@ from dumbbell.scenario.element import queue_disciplines
 from dumbbell.scenario.routes import largest_queued_bytes
 from dumbbell.verdict.counters import is_emulated, links_of
 from dumbbell.verdict.reason import INVALID, WARN, Reason
+
+if TYPE_CHECKING:
+    from dumbbell.records.rows import LinkRecord, SummaryRecord
 
 __all__ = ["check_links"]
 
@@ -29,10 +32,8 @@ MIN_BUSY_US = 1_000_000
 #: Impairments that take marks away.
 CLEARS_MARKS = ("bleach",)
 
-Link = Mapping[str, Any]
 
-
-def check_links(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_links(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """Check what was counted of each link."""
     for link in links_of(summary):
         yield from check_conservation(link, name_of(link, summary))
@@ -47,12 +48,12 @@ def check_links(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reas
         yield from check_used(summary, link, name)
 
 
-def name_of(link: Link, summary: Mapping[str, Any]) -> str:
+def name_of(link: LinkRecord, summary: SummaryRecord) -> str:
     """Return what a link is called in messages."""
     return "the bottleneck" if len(links_of(summary)) == 1 else f"link `{link['name']}`"
 
 
-def check_conservation(link: Link, name: str) -> Iterator[Reason]:
+def check_conservation(link: LinkRecord, name: str) -> Iterator[Reason]:
     """Every packet that arrived was forwarded, dropped or is still there."""
     accounted = link["forwarded_pkts"] + link["dropped_pkts"] + link["left_pkts"]
     if link["offered_pkts"] != accounted:
@@ -63,7 +64,7 @@ def check_conservation(link: Link, name: str) -> Iterator[Reason]:
         )
 
 
-def check_marks(summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_marks(summary: SummaryRecord) -> Iterator[Reason]:
     """The links made the marks that the flows' packets have."""
     marked = sum(flow.get("marked_pkts") or 0 for flow in summary["flows"])
     made = sum(link.get("marked_pkts") or 0 for link in links_of(summary))
@@ -74,7 +75,7 @@ def check_marks(summary: Mapping[str, Any]) -> Iterator[Reason]:
         )
 
 
-def check_marks_arrive(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_marks_arrive(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """Each mark of a flow's packets reached its receiver, unless its packet did not."""
     if any(each.name in CLEARS_MARKS for link in scenario.links for each in link.impair):
         return
@@ -94,7 +95,7 @@ def check_marks_arrive(scenario: Scenario, summary: Mapping[str, Any]) -> Iterat
         )
 
 
-def check_order(link: Link, name: str) -> Iterator[Reason]:
+def check_order(link: LinkRecord, name: str) -> Iterator[Reason]:
     """A queue lets no packet overtake another of its flow, unless its discipline does so."""
     reordered = link.get("reordered_pkts") or 0
     if reordered:
@@ -107,7 +108,7 @@ def check_order(link: Link, name: str) -> Iterator[Reason]:
 
 
 def check_rate(
-    scenario: Scenario, summary: Mapping[str, Any], link: Link, name: str
+    scenario: Scenario, summary: SummaryRecord, link: LinkRecord, name: str
 ) -> Iterator[Reason]:
     """The link carried what its rate allows: never more, and no less while it was busy."""
     config = scenario.link(link["name"])
@@ -151,7 +152,7 @@ def check_rate(
 
 
 def check_queue_delay(
-    scenario: Scenario, summary: Mapping[str, Any], link: Link, name: str
+    scenario: Scenario, summary: SummaryRecord, link: LinkRecord, name: str
 ) -> Iterator[Reason]:
     """In a FIFO no packet waited longer than a full buffer and the packet on the link take."""
     config = scenario.link(link["name"])
@@ -181,14 +182,14 @@ def check_queue_delay(
         )
 
 
-def is_fifo(link: Link) -> bool:
+def is_fifo(link: LinkRecord) -> bool:
     """Whether packets left a link's queue in the order in which they came."""
     name = link.get("queue")  # only if it is not drop-tail
     known = queue_disciplines()
     return name is None or (name in known and known[name].is_fifo)
 
 
-def holds_back(link: Link) -> bool:
+def holds_back(link: LinkRecord) -> bool:
     """Whether packets may wait in a link's queue while the link is idle."""
     discipline = queue_disciplines().get(link.get("queue", ""))
     return discipline is not None and discipline.holds_back
@@ -199,7 +200,7 @@ def rate_changes(link: ScenarioLink) -> list[float]:
     return [max(1.0, int(after) / int(before)) for before, after in pairwise(link.rates)]
 
 
-def check_drops(summary: Mapping[str, Any], link: Link, name: str) -> Iterator[Reason]:
+def check_drops(summary: SummaryRecord, link: LinkRecord, name: str) -> Iterator[Reason]:
     """The queue did not drop more than a fifth of the packets."""
     # What is lost at random is configured, and so is CAKE's filter of ACKs.
     statistics = link.get("statistics") or {}
@@ -217,7 +218,7 @@ def check_drops(summary: Mapping[str, Any], link: Link, name: str) -> Iterator[R
         )
 
 
-def check_used(summary: Mapping[str, Any], link: Link, name: str) -> Iterator[Reason]:
+def check_used(summary: SummaryRecord, link: LinkRecord, name: str) -> Iterator[Reason]:
     """Packets reached each of several links."""
     if len(links_of(summary)) > 1 and link["offered_pkts"] == 0:
         yield Reason(WARN, "link-unused", f"no packet reached {name}")

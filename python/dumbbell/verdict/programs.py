@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario import Scenario
 from dumbbell.verdict.reason import WARN, Reason
+
+if TYPE_CHECKING:
+    from dumbbell.records.rows import ProgramRecord
 
 __all__ = ["check_programs"]
 
@@ -29,7 +32,7 @@ def check_programs(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[R
         yield from check_delay(program, label)
 
 
-def check_end(program: Mapping[str, Any], who: str) -> Iterator[Reason]:
+def check_end(program: ProgramRecord, who: str) -> Iterator[Reason]:
     """A program that ended by itself reported no failure."""
     code, signal = program["exit_code"], program["signal"]
     if program["was_ended"] or code == 0:
@@ -38,7 +41,7 @@ def check_end(program: Mapping[str, Any], who: str) -> Iterator[Reason]:
     yield Reason(WARN, "program", f"the {who} {how}{printed(program)}")
 
 
-def check_measured(scenario: Scenario, program: Mapping[str, Any], label: str) -> Iterator[Reason]:
+def check_measured(scenario: Scenario, program: ProgramRecord, label: str) -> Iterator[Reason]:
     """What a client printed has the number that is to be measured."""
     pattern = scenario.groups[program["group"]].measure
     if pattern is not None and program.get("measured") is None:
@@ -50,7 +53,7 @@ def check_measured(scenario: Scenario, program: Mapping[str, Any], label: str) -
         )
 
 
-def check_delay(program: Mapping[str, Any], label: str) -> Iterator[Reason]:
+def check_delay(program: ProgramRecord, label: str) -> Iterator[Reason]:
     """A client did not wait long for CPUs."""
     lasted_us = program["end_us"] - program["start_us"]
     share = program["run_delay_us"] / max(lasted_us, 1)
@@ -62,7 +65,7 @@ def check_delay(program: Mapping[str, Any], label: str) -> Iterator[Reason]:
         )
 
 
-def printed(program: Mapping[str, Any]) -> str:
+def printed(program: ProgramRecord) -> str:
     """Write the last line that says something."""
     lines = [line.strip() for line in (program.get("output") or "").splitlines() if line.strip()]
     return f"; it printed last `{excerpt(lines[-1])}`" if lines else ""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.scenario import Scenario
+
+if TYPE_CHECKING:
+    from dumbbell.records.rows import FlowRecord
 
 __all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "about_flows", "worst"]
 
@@ -63,7 +66,7 @@ def about_flows(
     status: str,
     check: str,
     what: str,
-    found: Sequence[tuple[Mapping[str, Any], str]],
+    found: Sequence[tuple[FlowRecord, str]],
     scenario: Scenario,
 ) -> Iterator[Reason]:
     """Yield one reason for all flows that it applies to, with the first as an example."""

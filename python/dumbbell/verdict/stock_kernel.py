@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from dumbbell.scenario import Scenario
 from dumbbell.verdict.reason import WARN, Reason
 
+if TYPE_CHECKING:
+    from dumbbell.records.rows import SummaryRecord
+
 __all__ = ["check_stock_kernel"]
 
 
-def check_stock_kernel(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_stock_kernel(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """No congestion control algorithm needs more than a stock kernel has."""
     for loaded in summary.get("congestion_controls", ()):
         for note in loaded.get("declared", {}).get("notes", ()):

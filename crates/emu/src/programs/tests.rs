@@ -131,13 +131,16 @@ fn what_does_not_listen_to_sigterm_is_killed_and_what_listens_may_end() {
     for (commands, expected) in [
         (
             "trap '' TERM; echo; sleep 98762; sleep 98762",
-            (None, Some(libc::SIGKILL)),
+            (None, Some(libc::SIGKILL.cast_unsigned())),
         ),
         (
             "trap 'exit 5' TERM; echo; while :; do sleep 0.02; done",
             (Some(5), None),
         ),
-        ("echo; exec sleep 98762", (None, Some(libc::SIGTERM))),
+        (
+            "echo; exec sleep 98762",
+            (None, Some(libc::SIGTERM.cast_unsigned())),
+        ),
     ] {
         let mut programs = programs(&hosts);
         let command = Command::new(&words(&["sh", "-c", commands]));
