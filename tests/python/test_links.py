@@ -426,8 +426,3 @@ def test_what_a_policer_drops_is_not_said_to_be_random() -> None:
     assert "of them lost at random" in bottleneck_line(noisy)
     policed = run(["cubic"], time="2s", impair="policer:rate=20mbit,burst=15kB")
     assert "of them by impairments" in bottleneck_line(policed)
-
-
-def test_the_most_packets_that_waited_are_counted(dumbbell_run):
-    link = dumbbell_run.bottleneck
-    assert 0 < link["backlog_max_pkts"] * 1514 >= link["backlog_max_bytes"]

@@ -74,8 +74,6 @@ pub struct LinkMeter {
     pub held_pkts: u64,
     /// The longest queue, wire bytes.
     pub backlog_max_bytes: u64,
-    /// Largest number of packets that waited.
-    pub backlog_max_pkts: u64,
     /// ∫ backlog dt, byte·ns.
     pub backlog_byte_ns: u128,
     since_ns: u64,
@@ -150,7 +148,6 @@ impl LinkMeter {
             medium: None,
             held_pkts: 0,
             backlog_max_bytes: 0,
-            backlog_max_pkts: 0,
             backlog_byte_ns: 0,
             since_ns: now_ns,
         }
@@ -332,7 +329,6 @@ impl<H: Header> Observer<H> for Meter {
     fn enqueued(&mut self, _now_ns: u64, link: usize, state: &Link<H>) {
         let meter = &mut self.links[link];
         meter.backlog_max_bytes = meter.backlog_max_bytes.max(state.backlog_bytes());
-        meter.backlog_max_pkts = meter.backlog_max_pkts.max(state.backlog_pkts());
     }
 
     fn dropped(&mut self, _now_ns: u64, link: usize, packet: &Packet<H>, reason: DropReason) {

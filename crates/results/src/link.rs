@@ -83,8 +83,6 @@ records! {
         backlog_mean_bytes: f64;
         /// The queue's largest length.
         backlog_max_bytes: u64;
-        /// The largest number of packets in the queue.
-        backlog_max_pkts: u64;
         /// The queue discipline's own statistics when the run ends, by the names of `tc -s qdisc` with units (`_pkts`,
         /// `_bytes`, `_ns`, `_ppb`: parts per billion); only of disciplines that do. On the kernel engine it includes the
         /// packets of the calibration. In Python: `result.link("bottleneck").statistics`.
@@ -212,7 +210,6 @@ impl LinkSummary {
             queue_delay_max_us: delay_max_us,
             backlog_mean_bytes: ratio(meter.backlog_byte_ns as f64, duration_ns as f64),
             backlog_max_bytes: meter.backlog_max_bytes,
-            backlog_max_pkts: meter.backlog_max_pkts,
             statistics,
         }
     }
