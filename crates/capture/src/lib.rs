@@ -27,7 +27,7 @@ pub use analysis::options::AnalysisOptions;
 pub use analysis::source::{PacketList, PacketSource};
 pub use analysis::vantage::Vantage;
 pub use analysis::views::Evicted;
-pub use analysis::{Analysis, AnalyzeError, Analyzer, Totals, analyze};
+pub use analysis::{Analysis, Analyzer, Totals, analyze};
 pub use datagram_frame::DatagramFacts;
 pub use error::{Error, Unread};
 pub use frame::FrameFacts;

@@ -1,17 +1,12 @@
 //! The table `segments`: every packet of chosen connections, for time-sequence plots.
 
-use std::sync::Arc;
-
-use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, UInt32Array, UInt64Array,
-};
-use arrow_schema::ArrowError;
+use dumbbell_table::Batch;
 
 use crate::analysis::flight::SentOutcome;
 use crate::connection::View;
 use crate::packet::{TcpFlags, TcpPacket};
 use crate::points::Points;
-use crate::tables::{batch, dictionary, point_column};
+use crate::tables::{labelled, point_column};
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 16;
@@ -126,7 +121,7 @@ impl SegmentRows {
     }
 
     /// The table, in batches.
-    pub(crate) fn finish(mut self, points: &Points) -> Result<Vec<RecordBatch>, ArrowError> {
+    pub(crate) fn finish(mut self, points: &Points) -> Vec<Batch> {
         if !self.rows.kind.is_empty() || self.full.is_empty() {
             self.full.push(self.rows);
         }
@@ -148,28 +143,18 @@ struct Row {
 }
 
 impl Rows {
-    fn into_batch(self, points: &Points) -> Result<RecordBatch, ArrowError> {
-        let columns: Vec<(&str, ArrayRef)> = vec![
-            ("connection", Arc::new(UInt64Array::from(self.connection))),
-            (
-                "point",
-                point_column(self.interface.iter().copied(), points)?,
-            ),
-            (
-                "is_initiator",
-                Arc::new(BooleanArray::from(self.is_initiator)),
-            ),
-            ("time_us", Arc::new(Float64Array::from(self.time_us))),
-            ("seq", Arc::new(Int64Array::from(self.seq))),
-            ("bytes", Arc::new(UInt32Array::from(self.bytes))),
-            ("kind", dictionary(self.kind, KINDS)?),
-            ("ack", Arc::new(Int64Array::from(self.ack))),
-            (
-                "window_bytes",
-                Arc::new(UInt64Array::from(self.window_bytes)),
-            ),
-        ];
-        batch(columns)
+    fn into_batch(self, points: &Points) -> Batch {
+        Batch::part(vec![
+            ("connection", self.connection.into()),
+            ("point", point_column(self.interface.into_iter(), points)),
+            ("is_initiator", self.is_initiator.into()),
+            ("time_us", self.time_us.into()),
+            ("seq", self.seq.into()),
+            ("bytes", self.bytes.into()),
+            ("kind", labelled(self.kind, KINDS)),
+            ("ack", self.ack.into()),
+            ("window_bytes", self.window_bytes.into()),
+        ])
     }
 }
 

@@ -15,8 +15,6 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
 use dumbbell_capture::CaptureConfig;
 use dumbbell_emu::{Error, run};
 use dumbbell_results::{Emulation, Output};
@@ -164,10 +162,10 @@ fn report(flows: u32, rate_mbit: u64, output: &Output) -> bool {
 /// Share of the link's capacity that was used after the first second.
 fn share_used(rate_mbit: u64, output: &Output) -> f64 {
     let queue = output.tables.iter().find(|table| table.name == "queue");
-    let Some(column) = queue.and_then(|table| table.batch.column_by_name("forwarded_pkts")) else {
+    let Some(column) = queue.and_then(|table| table.batch.column("forwarded_pkts")) else {
         return 0.0;
     };
-    let forwarded = column.as_primitive::<UInt64Type>().values();
+    let forwarded = column.numbers::<u64>();
     let (Some(&first), Some(&last)) = (forwarded.get(SKIPPED), forwarded.last()) else {
         return 0.0;
     };

@@ -53,13 +53,13 @@ pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Outp
     let mut tables = if scenario.sample_interval_ns == 0 {
         Vec::new()
     } else {
-        tables(scenario, measured)?
+        tables(scenario, measured)
     };
     if let Some(transfers) = transfers {
-        tables.push(transfers.into_table().map_err(no_tables)?);
+        tables.push(transfers.into_table());
     }
     if scenario.groups.iter().any(|group| group.program.is_some()) {
-        tables.push(Connection::table_of(&connections).map_err(no_tables)?);
+        tables.push(Connection::table_of(&connections));
     }
     Ok(Output { summary, tables })
 }
@@ -237,7 +237,7 @@ fn refused_datagrams(flows: &[FlowReport]) -> u64 {
     applications.map(|it| it.refused_datagrams).sum()
 }
 
-fn tables(scenario: &Scenario, measured: Measured) -> Result<Vec<Table>, Error> {
+fn tables(scenario: &Scenario, measured: Measured) -> Vec<Table> {
     let loaded = measured.states.samples;
     let states = loaded
         .into_iter()
@@ -250,11 +250,7 @@ fn tables(scenario: &Scenario, measured: Measured) -> Result<Vec<Table>, Error> 
         queue: measured.relay.queue,
         states,
     };
-    Table::of_run(scenario, series).map_err(no_tables)
-}
-
-fn no_tables(error: impl std::fmt::Display) -> Error {
-    Error::Refused(format!("the run's tables could not be built: {error}"))
+    Table::of_run(scenario, series)
 }
 
 /// Without series a group has no table.

@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use dumbbell_capture::Reader;
+use dumbbell_table::Batch;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -88,6 +88,6 @@ fn interfaces(reader: &Reader) -> Vec<Value> {
         .collect()
 }
 
-pub(crate) fn batches(batches: Vec<RecordBatch>) -> Vec<Table> {
+pub(crate) fn batches(batches: Vec<Batch>) -> Vec<Table> {
     batches.into_iter().map(|batch| Table { batch }).collect()
 }

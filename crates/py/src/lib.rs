@@ -20,10 +20,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::ffi::to_ffi;
-use arrow_array::{Array, RecordBatch, StructArray};
 use dumbbell_capture::CaptureConfig;
 use dumbbell_scenario::Scenario;
+use dumbbell_table::Batch;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -119,7 +118,7 @@ impl Output {
 /// A table for any Arrow library, by the Arrow PyCapsule interface.
 #[pyclass(frozen, module = "dumbbell._core")]
 struct Table {
-    batch: RecordBatch,
+    batch: Batch,
 }
 
 #[pymethods]
@@ -132,9 +131,7 @@ impl Table {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         let _ = requested_schema;
-        let data = StructArray::from(self.batch.clone()).into_data();
-        let (array, schema) =
-            to_ffi(&data).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let (schema, array) = self.batch.to_arrow();
         Ok((
             PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
             PyCapsule::new_with_value(py, array, c"arrow_array")?,

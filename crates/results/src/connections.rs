@@ -1,12 +1,10 @@
 //! Connections of programs: what crossed the path between two ports.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use arrow_array::{ArrayRef, StringArray};
-use arrow_schema::ArrowError;
+use dumbbell_table::Column;
 
-use crate::table::{Table, column_i64, column_u32, column_u64, dictionary, table};
+use crate::table::{Table, labelled, table};
 
 /// What a connection can be, in the order of their codes.
 const PROTOCOLS: [&str; 3] = ["tcp", "udp", "other"];
@@ -54,37 +52,28 @@ pub struct ConnectionEnds {
 
 impl Connection {
     /// The table `connections`, a row for each.
-    ///
-    /// # Errors
-    ///
-    /// Columns that do not fit together.
-    pub fn table_of(connections: &[Self]) -> Result<Table, ArrowError> {
+    pub fn table_of(connections: &[Self]) -> Table {
         let code = |connection: &Self| match connection.ends {
-            Some(ConnectionEnds { is_tcp: true, .. }) => 0,
+            Some(ConnectionEnds { is_tcp: true, .. }) => 0_u8,
             Some(_) => 1,
             None => 2,
         };
-        let address = |of: fn(&ConnectionEnds) -> SocketAddr| -> ArrayRef {
+        let protocols: Column = connections.iter().map(code).collect();
+        let address = |of: fn(&ConnectionEnds) -> SocketAddr| -> Column {
             let ends = connections.iter().map(|connection| &connection.ends);
             let addresses = ends.map(|ends| ends.as_ref().map(|ends| of(ends).to_string()));
-            Arc::new(StringArray::from_iter(addresses))
+            Column::texts_with_gaps(addresses)
         };
-        let count = |of: fn(&Self) -> u64| column_u64(connections.iter().map(of).collect());
+        let count = |of: fn(&Self) -> u64| connections.iter().map(of).collect();
         let time_us = |of: fn(&Self) -> u64| {
             let times_us = connections.iter().map(|it| (of(it) / 1000) as i64);
-            column_i64(times_us.collect())
+            times_us.collect()
         };
         table(
             "connections".to_owned(),
             vec![
-                (
-                    "group",
-                    column_u32(connections.iter().map(|it| it.group).collect()),
-                ),
-                (
-                    "protocol",
-                    dictionary(connections.iter().map(code).collect(), PROTOCOLS)?,
-                ),
+                ("group", connections.iter().map(|it| it.group).collect()),
+                ("protocol", labelled(protocols, PROTOCOLS)),
                 ("server", address(|ends| ends.server)),
                 ("client", address(|ends| ends.client)),
                 ("down_pkts", count(|it| it.down.pkts)),
@@ -104,10 +93,6 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::Array;
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::{Int64Type, UInt8Type, UInt64Type};
-
     use super::*;
 
     #[test]
@@ -132,18 +117,12 @@ mod tests {
             }),
             ..rest
         };
-        let table = Connection::table_of(&[rest, connection]).expect("columns of a length");
-        let batch = table.batch;
-        let protocols = batch["protocol"].as_dictionary::<UInt8Type>();
-        assert_eq!(protocols.keys().values(), &[2, 1]);
-        let servers = batch["server"].as_string::<i32>();
-        assert_eq!(
-            (servers.is_null(0), servers.value(1)),
-            (true, "[fd64:756d:6262::a00:1]:443")
-        );
-        let up = batch["up_bytes"].as_primitive::<UInt64Type>();
-        assert_eq!(up.values(), &[294, 294]);
-        let first_us = batch["first_us"].as_primitive::<Int64Type>();
-        assert_eq!(first_us.values(), &[1, 1]);
+        let batch = Connection::table_of(&[rest, connection]).batch;
+        let protocols = [0, 1].map(|row| batch["protocol"].text(row));
+        assert_eq!(protocols, [Some("other"), Some("udp")]);
+        let servers = [0, 1].map(|row| batch["server"].text(row));
+        assert_eq!(servers, [None, Some("[fd64:756d:6262::a00:1]:443")]);
+        assert_eq!(batch["up_bytes"].numbers::<u64>(), [294, 294]);
+        assert_eq!(batch["first_us"].numbers::<i64>(), [1, 1]);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `samples`, `table` | time series: columns that an engine fills, and their Arrow tables |
+//! | `samples`, `table` | time series: columns that an engine fills, and their tables |
 //! | `transfers` | what applications began, and when it was complete |
 //! | `connections` | what crossed the path of programs, by its ports |
 //! | `summary`, `flow`, `link` | counts and means |

@@ -27,7 +27,4 @@ pub enum Error {
     /// The process that runs foreign code could not be confined.
     #[error("foreign code cannot be confined: {0}")]
     Unconfined(#[source] std::io::Error),
-    /// The tables could not be built.
-    #[error("the run's tables could not be built: {0}")]
-    Arrow(#[from] arrow_schema::ArrowError),
 }

@@ -111,10 +111,10 @@ fn run_tapped<T: Tap>(
     let mut tables = if scenario.sample_interval_ns == 0 {
         Vec::new()
     } else {
-        Table::of_run(scenario, engine.recorder.into_series())?
+        Table::of_run(scenario, engine.recorder.into_series())
     };
     if let Some(transfers) = transfers {
-        tables.push(transfers.into_table()?);
+        tables.push(transfers.into_table());
     }
     Ok(Output { summary, tables })
 }

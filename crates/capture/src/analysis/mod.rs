@@ -25,8 +25,7 @@ pub(crate) mod vantage;
 pub(crate) mod views;
 pub(crate) mod window;
 
-use arrow_array::RecordBatch;
-use arrow_schema::ArrowError;
+use dumbbell_table::Batch;
 
 use crate::packet::{Checksum, TcpPacket};
 use crate::points::Points;
@@ -48,11 +47,11 @@ const MAX_UNACKNOWLEDGED_SEGMENTS: usize = 1 << 12;
 #[derive(Clone, Debug)]
 pub struct Analysis {
     /// A row per view and direction.
-    pub connections: RecordBatch,
+    pub connections: Batch,
     /// A row per view, direction and bin.
-    pub series: RecordBatch,
+    pub series: Batch,
     /// A row per packet and SACK block of the requested connections.
-    pub segments: Vec<RecordBatch>,
+    pub segments: Vec<Batch>,
     /// Totals that are in no table.
     pub totals: Totals,
 }
@@ -76,27 +75,16 @@ pub struct Totals {
     pub last_ns: Option<u64>,
 }
 
-/// Why there is no analysis.
-#[derive(Debug, thiserror::Error)]
-pub enum AnalyzeError<E> {
-    /// The capture could not be read.
-    #[error(transparent)]
-    Read(E),
-    /// A table could not be made.
-    #[error("the tables cannot be made: {0}")]
-    Table(#[from] ArrowError),
-}
-
 /// Analyses a capture from its first packet to its last.
 pub fn analyze<S: PacketSource>(
     source: &mut S,
     options: &AnalysisOptions,
-) -> Result<Analysis, AnalyzeError<S::Error>> {
+) -> Result<Analysis, S::Error> {
     let mut analyzer = Analyzer::new(options.clone());
-    while let Some(packet) = source.next_packet().map_err(AnalyzeError::Read)? {
+    while let Some(packet) = source.next_packet()? {
         analyzer.push(&packet, |interface| source.point_name(interface));
     }
-    Ok(analyzer.finish()?)
+    Ok(analyzer.finish())
 }
 
 /// An analysis that receives its packets one by one.
@@ -154,17 +142,17 @@ impl Analyzer {
     }
 
     /// Ends the analysis and makes its tables.
-    pub fn finish(mut self) -> Result<Analysis, ArrowError> {
+    pub fn finish(mut self) -> Analysis {
         self.totals.connections = self.views.connections();
         self.totals.evicted = self.views.evicted;
         self.totals.dropped_segment_rows = self.segments.dropped_rows();
         let views = self.views.into_sorted();
-        Ok(Analysis {
-            connections: tables::connections(&views, &self.points)?,
-            series: tables::series(&views, &self.points)?,
-            segments: self.segments.finish(&self.points)?,
+        Analysis {
+            connections: tables::connections(&views, &self.points),
+            series: tables::series(&views, &self.points),
+            segments: self.segments.finish(&self.points),
             totals: self.totals,
-        })
+        }
     }
 }
 

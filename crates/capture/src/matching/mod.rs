@@ -12,10 +12,8 @@ mod waiting;
 use std::collections::HashMap;
 
 use ahash::RandomState;
-use arrow_array::RecordBatch;
-use arrow_schema::ArrowError;
+use dumbbell_table::Batch;
 
-use crate::analysis::AnalyzeError;
 use crate::analysis::source::PacketSource;
 use crate::connection::Ends;
 use crate::packet::{Endpoint, TcpFlags, TcpPacket};
@@ -63,9 +61,9 @@ impl Default for MatchOptions {
 #[derive(Clone, Debug)]
 pub struct Matching {
     /// A row per connection and direction.
-    pub matches: RecordBatch,
+    pub matches: Batch,
     /// A row per packet of the first capture.
-    pub packets: Vec<RecordBatch>,
+    pub packets: Vec<Batch>,
     /// Totals that are in no table.
     pub totals: MatchTotals,
 }
@@ -118,13 +116,13 @@ pub fn match_captures<S: PacketSource>(
     before: &mut S,
     after: &mut S,
     options: &MatchOptions,
-) -> Result<Matching, AnalyzeError<S::Error>> {
+) -> Result<Matching, S::Error> {
     let mut inputs = [
         Input::new(before, options.before_point.clone()),
         Input::new(after, options.after_point.clone()),
     ];
     for input in &mut inputs {
-        input.advance().map_err(AnalyzeError::Read)?;
+        input.advance()?;
     }
     let mut matcher = Matcher::new(options.clone());
     if let [Some(first), Some(second)] = [&inputs[0].next, &inputs[1].next]
@@ -147,9 +145,9 @@ pub fn match_captures<S: PacketSource>(
         if let Some(packet) = input.next.take() {
             matcher.push(&packet, side);
         }
-        input.advance().map_err(AnalyzeError::Read)?;
+        input.advance()?;
     }
-    Ok(matcher.finish()?)
+    Ok(matcher.finish())
 }
 
 /// A capture and its next packet at the selected point.
@@ -332,7 +330,7 @@ impl Matcher {
         self.push_row(gone, None);
     }
 
-    fn finish(mut self) -> Result<Matching, ArrowError> {
+    fn finish(mut self) -> Matching {
         while let Some(gone) = self.rooms[Side::After as usize].take_older_than(u64::MAX) {
             self.give_up(&gone, Side::After);
         }
@@ -344,11 +342,11 @@ impl Matcher {
             }
         }
         self.totals.dropped_rows = self.rows.dropped_rows();
-        Ok(Matching {
-            matches: table::matches(&self.flows)?,
-            packets: self.rows.finish()?,
+        Matching {
+            matches: table::matches(&self.flows),
+            packets: self.rows.finish(),
             totals: self.totals,
-        })
+        }
     }
 
     /// Whether the second capture may have ended before the packet arrived: nothing sent later has

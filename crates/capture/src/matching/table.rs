@@ -1,15 +1,9 @@
 //! The tables of a matching.
 
-use std::sync::Arc;
-
-use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt16Array,
-    UInt64Array,
-};
-use arrow_schema::ArrowError;
+use dumbbell_table::{Batch, Column};
 
 use super::Flow;
-use crate::tables::{batch, floats, micros, uints};
+use crate::tables::{floats, micros, uints};
 
 /// Whether a network card cut or merged packets between the points: the largest differ, and on both
 /// sides some had no partner. A large packet that was only dropped, or a side that saw no data, is
@@ -25,18 +19,14 @@ fn is_offload(flow: &Flow) -> bool {
 const BATCH_ROWS: usize = 1 << 16;
 
 /// The table `matches`.
-pub(super) fn matches(flows: &[Flow]) -> Result<RecordBatch, ArrowError> {
-    let text = |of: &dyn Fn(&Flow) -> String| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(flows.iter().map(of)))
-    };
-    let port = |of: &dyn Fn(&Flow) -> u16| -> ArrayRef {
-        Arc::new(UInt16Array::from_iter_values(flows.iter().map(of)))
-    };
-    let is_initiator: BooleanArray = flows.iter().map(|flow| Some(flow.is_initiator)).collect();
-    let is_offload: BooleanArray = flows.iter().map(|flow| Some(is_offload(flow))).collect();
+pub(super) fn matches(flows: &[Flow]) -> Batch {
+    let text = |of: &dyn Fn(&Flow) -> String| -> Column { Column::texts(flows.iter().map(of)) };
+    let port = |of: &dyn Fn(&Flow) -> u16| -> Column { flows.iter().map(of).collect() };
+    let is_initiator = flows.iter().map(|flow| flow.is_initiator).collect();
+    let is_offload = flows.iter().map(is_offload).collect();
     // Above the smallest delay.
     let sojourn_ns = |flow: &Flow, ns: Option<f64>| Some(ns? - flow.delays.min_ns()?);
-    batch(vec![
+    Batch::part(vec![
         ("connection", uints(flows, |flow| flow.connection)),
         ("source", text(&|flow| flow.source.address.to_string())),
         ("source_port", port(&|flow| flow.source.port)),
@@ -45,7 +35,7 @@ pub(super) fn matches(flows: &[Flow]) -> Result<RecordBatch, ArrowError> {
             text(&|flow| flow.destination.address.to_string()),
         ),
         ("destination_port", port(&|flow| flow.destination.port)),
-        ("is_initiator", Arc::new(is_initiator)),
+        ("is_initiator", is_initiator),
         ("before_pkts", uints(flows, |flow| flow.places[0])),
         ("after_pkts", uints(flows, |flow| flow.places[1])),
         ("matched_pkts", uints(flows, |flow| flow.delays.count())),
@@ -69,7 +59,7 @@ pub(super) fn matches(flows: &[Flow]) -> Result<RecordBatch, ArrowError> {
             "sojourn_max_us",
             micros(flows, |flow| sojourn_ns(flow, flow.delays.max_ns())),
         ),
-        ("offload", Arc::new(is_offload)),
+        ("offload", is_offload),
         (
             "dropped_share",
             floats(flows, |flow| {
@@ -128,7 +118,7 @@ impl PacketRows {
         }
     }
 
-    pub(super) fn finish(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+    pub(super) fn finish(mut self) -> Vec<Batch> {
         if !self.rows.seq.is_empty() || self.full.is_empty() {
             self.full.push(self.rows);
         }
@@ -137,19 +127,13 @@ impl PacketRows {
 }
 
 impl Rows {
-    fn into_batch(self) -> Result<RecordBatch, ArrowError> {
-        batch(vec![
-            (
-                "time_us",
-                Arc::new(Float64Array::from(self.time_us)) as ArrayRef,
-            ),
-            ("connection", Arc::new(UInt64Array::from(self.connection))),
-            (
-                "is_initiator",
-                Arc::new(BooleanArray::from(self.is_initiator)),
-            ),
-            ("seq", Arc::new(Int64Array::from(self.seq))),
-            ("delay_us", Arc::new(Float64Array::from(self.delay_us))),
+    fn into_batch(self) -> Batch {
+        Batch::part(vec![
+            ("time_us", self.time_us.into()),
+            ("connection", self.connection.into()),
+            ("is_initiator", self.is_initiator.into()),
+            ("seq", self.seq.into()),
+            ("delay_us", self.delay_us.into()),
         ])
     }
 }

@@ -10,9 +10,8 @@ mod table;
 use std::collections::{HashMap, VecDeque};
 
 use ahash::RandomState;
-use arrow_array::RecordBatch;
+use dumbbell_table::Batch;
 
-use crate::analysis::AnalyzeError;
 use crate::error::Error;
 use crate::reader::{Interface, Reader, Record};
 use crate::writer::DROPPED;
@@ -26,9 +25,9 @@ const SIDES: [(&str, Side); 2] = [("-in", Side::In), ("-out", Side::Out)];
 #[derive(Clone, Debug)]
 pub struct PacketLog {
     /// A row per event, in the order of the capture.
-    pub packets: Vec<RecordBatch>,
+    pub packets: Vec<Batch>,
     /// A row per flow: protocol, addresses and ports of one direction.
-    pub flows: RecordBatch,
+    pub flows: Batch,
     /// Totals that are in no table.
     pub totals: PacketLogTotals,
 }
@@ -103,12 +102,10 @@ struct Row {
 }
 
 /// Reads the log of a capture, of at most `max_rows` events.
-pub fn packet_log(reader: &mut Reader, max_rows: usize) -> Result<PacketLog, AnalyzeError<Error>> {
+pub fn packet_log(reader: &mut Reader, max_rows: usize) -> Result<PacketLog, Error> {
     let mut log = Log::new(max_rows);
-    reader
-        .for_each_record(|interface, record| log.push(interface, record))
-        .map_err(AnalyzeError::Read)?;
-    Ok(log.rows.finish(&log.links, log.totals)?)
+    reader.for_each_record(|interface, record| log.push(interface, record))?;
+    Ok(log.rows.finish(&log.links, log.totals))
 }
 
 struct Log {

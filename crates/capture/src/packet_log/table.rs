@@ -1,19 +1,13 @@
-//! The log as Arrow tables.
+//! The log as tables.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow_array::types::{UInt8Type, UInt16Type};
-use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt8Array,
-    UInt16Array, UInt32Array, UInt64Array,
-};
-use arrow_schema::ArrowError;
+use dumbbell_table::{Batch, Column};
 
 use super::header::Flow;
 use super::{Link, PacketLog, PacketLogTotals, Row};
-use crate::tables::{batch, dictionary};
+use crate::tables::labelled;
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 16;
@@ -74,126 +68,75 @@ impl Rows {
         }
     }
 
-    pub(super) fn finish(
-        self,
-        links: &[Link],
-        mut totals: PacketLogTotals,
-    ) -> Result<PacketLog, ArrowError> {
+    pub(super) fn finish(self, links: &[Link], mut totals: PacketLogTotals) -> PacketLog {
         totals.dropped_rows = self.dropped_rows;
         let zero_ns = totals.first_ns.unwrap_or(0);
         let names = Names {
-            links: Arc::new(StringArray::from_iter_values(
-                links.iter().map(|link| &link.name),
-            )),
-            reasons: Arc::new(StringArray::from_iter_values(&self.reasons)),
+            links: Column::texts(links.iter().map(|link| &link.name)),
+            reasons: Column::texts(&self.reasons),
         };
         // One without rows has the columns too.
         let chunks = self
             .rows
             .chunks(BATCH_ROWS)
             .chain(self.rows.is_empty().then_some(&[][..]));
-        let packets = chunks
-            .map(|rows| names.batch(rows, zero_ns))
-            .collect::<Result<_, _>>()?;
-        Ok(PacketLog {
-            packets,
-            flows: flows(&self.flows)?,
+        PacketLog {
+            packets: chunks.map(|rows| names.batch(rows, zero_ns)).collect(),
+            flows: flows(&self.flows),
             totals,
-        })
+        }
     }
 }
 
 /// The values of columns that repeat.
 struct Names {
-    links: ArrayRef,
-    reasons: ArrayRef,
+    links: Column,
+    reasons: Column,
 }
 
 impl Names {
-    fn batch(&self, rows: &[Row], zero_ns: u64) -> Result<RecordBatch, ArrowError> {
-        let link = UInt16Array::from_iter_values(rows.iter().map(|row| row.link));
-        let reason: UInt8Array = rows.iter().map(|row| row.reason).collect();
+    fn batch(&self, rows: &[Row], zero_ns: u64) -> Batch {
+        let rows = rows.iter();
         let micros = |ns: u64| ns as f64 / 1e3;
-        let in_link: Float64Array = (rows.iter())
-            .map(|row| row.in_link_ns.map(micros))
-            .collect();
-        let marked: BooleanArray = rows.iter().map(|row| Some(row.is_marked)).collect();
-        let time = rows
-            .iter()
-            .map(|row| micros(row.time_ns.saturating_sub(zero_ns)));
-        batch(vec![
-            (
-                "time_us",
-                Arc::new(Float64Array::from_iter_values(time)) as ArrayRef,
-            ),
-            (
-                "link",
-                Arc::new(DictionaryArray::<UInt16Type>::try_new(
-                    link,
-                    Arc::clone(&self.links),
-                )?),
-            ),
-            (
-                "event",
-                dictionary(rows.iter().map(|row| row.event as u8).collect(), EVENTS)?,
-            ),
-            (
-                "reason",
-                Arc::new(DictionaryArray::<UInt8Type>::try_new(
-                    reason,
-                    Arc::clone(&self.reasons),
-                )?),
-            ),
-            (
-                "flow",
-                Arc::new(UInt32Array::from_iter_values(
-                    rows.iter().map(|row| row.flow),
-                )),
-            ),
+        let time_us = |row: &Row| micros(row.time_ns.saturating_sub(zero_ns));
+        let link: Column = rows.clone().map(|row| row.link).collect();
+        let reason: Column = rows.clone().map(|row| row.reason).collect();
+        let event = rows.clone().map(|row| row.event as u8).collect();
+        let ecn = rows.clone().map(|row| row.ecn as u8).collect();
+        let in_link_us = |row: &Row| row.in_link_ns.map(micros);
+        Batch::part(vec![
+            ("time_us", rows.clone().map(time_us).collect()),
+            ("link", Column::labelled(link, &self.links)),
+            ("event", labelled(event, EVENTS)),
+            ("reason", Column::labelled(reason, &self.reasons)),
+            ("flow", rows.clone().map(|row| row.flow).collect()),
             (
                 "wire_bytes",
-                Arc::new(UInt32Array::from_iter_values(
-                    rows.iter().map(|row| row.wire_bytes),
-                )),
+                rows.clone().map(|row| row.wire_bytes).collect(),
             ),
-            (
-                "ecn",
-                dictionary(rows.iter().map(|row| row.ecn as u8).collect(), ECN)?,
-            ),
-            ("marked", Arc::new(marked)),
-            ("in_link_us", Arc::new(in_link)),
+            ("ecn", labelled(ecn, ECN)),
+            ("marked", rows.clone().map(|row| row.is_marked).collect()),
+            ("in_link_us", rows.clone().map(in_link_us).collect()),
             (
                 "backlog_pkts",
-                Arc::new(UInt64Array::from_iter_values(
-                    rows.iter().map(|row| row.backlog_pkts),
-                )),
+                rows.clone().map(|row| row.backlog_pkts).collect(),
             ),
-            (
-                "backlog_bytes",
-                Arc::new(UInt64Array::from_iter_values(
-                    rows.iter().map(|row| row.backlog_bytes),
-                )),
-            ),
+            ("backlog_bytes", rows.map(|row| row.backlog_bytes).collect()),
         ])
     }
 }
 
 /// The table `flows`.
-fn flows(flows: &[Flow]) -> Result<RecordBatch, ArrowError> {
-    let text = |of: &dyn Fn(&Flow) -> String| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(flows.iter().map(of)))
+fn flows(flows: &[Flow]) -> Batch {
+    let text = |of: &dyn Fn(&Flow) -> String| Column::texts(flows.iter().map(of));
+    let port = |of: &dyn Fn(&Flow) -> u16| -> Column {
+        let ports = flows.iter().map(of);
+        ports
+            .map(|port| Some(port).filter(|&port| port > 0))
+            .collect()
     };
-    let port = |of: &dyn Fn(&Flow) -> u16| -> ArrayRef {
-        Arc::new(
-            flows
-                .iter()
-                .map(|flow| Some(of(flow)).filter(|&port| port > 0))
-                .collect::<UInt16Array>(),
-        )
-    };
-    let numbers = UInt32Array::from_iter_values(0..flows.len() as u32);
-    batch(vec![
-        ("flow", Arc::new(numbers) as ArrayRef),
+    Batch::part(vec![
+        ("flow", (0..flows.len() as u32).collect()),
         ("protocol", text(&|flow| protocol_name(flow.protocol))),
         ("source", text(&|flow| flow.source.0.to_string())),
         ("source_port", port(&|flow| flow.source.1)),

@@ -1,47 +1,41 @@
 //! The table `connections`: a row per view and direction.
 
-use std::sync::Arc;
+use dumbbell_table::{Batch, Column};
 
-use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt16Array};
-use arrow_schema::ArrowError;
-
-use super::{
-    Column, Row, batch, bools, dictionary, floats, maybe_uints, micros, point_column, rows, uints,
-};
+use super::{Row, bools, floats, labelled, maybe_uints, micros, point_column, rows, uints};
 use crate::analysis::vantage::Vantage;
 use crate::analysis::window::Scaling;
 use crate::connection::View;
 use crate::points::Points;
 
+/// Name and values.
+type Named = (&'static str, Column);
+
 /// The table `connections`.
-pub(crate) fn connections(views: &[View], points: &Points) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn connections(views: &[View], points: &Points) -> Batch {
     let rows = rows(views);
-    let mut columns = identity_columns(&rows, points)?;
+    let mut columns = identity_columns(&rows, points);
     columns.extend(packet_columns(&rows));
     columns.extend(loss_columns(&rows));
     columns.extend(option_columns(&rows));
     columns.extend(rtt_columns(&rows));
     columns.extend(inflight_columns(&rows));
     columns.push(("notes", notes_column(&rows)));
-    batch(columns)
+    Batch::part(columns)
 }
 
-fn identity_columns(rows: &[Row<'_>], points: &Points) -> Result<Vec<Column>, ArrowError> {
+fn identity_columns(rows: &[Row<'_>], points: &Points) -> Vec<Named> {
     let interfaces = rows.iter().map(|row| row.view.key.interface);
     let vantages = rows
         .iter()
         .map(|row| row.view.vantage(row.side) as u8)
         .collect();
-    let text = |of: &dyn Fn(&Row<'_>) -> String| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(rows.iter().map(of)))
-    };
-    let port = |of: &dyn Fn(&Row<'_>) -> u16| -> ArrayRef {
-        Arc::new(UInt16Array::from_iter_values(rows.iter().map(of)))
-    };
-    Ok(vec![
+    let text = |of: &dyn Fn(&Row<'_>) -> String| -> Column { Column::texts(rows.iter().map(of)) };
+    let port = |of: &dyn Fn(&Row<'_>) -> u16| -> Column { rows.iter().map(of).collect() };
+    vec![
         ("connection", uints(rows, |row| row.view.connection)),
-        ("point", point_column(interfaces, points)?),
-        ("vantage", dictionary(vantages, Vantage::NAMES)?),
+        ("point", point_column(interfaces, points)),
+        ("vantage", labelled(vantages, Vantage::NAMES)),
         ("source", text(&|row| row.this.source.address.to_string())),
         ("source_port", port(&|row| row.this.source.port)),
         (
@@ -76,10 +70,10 @@ fn identity_columns(rows: &[Row<'_>], points: &Points) -> Result<Vec<Column>, Ar
                 Some(row.this.data_last_ns.saturating_sub(first_ns) as f64)
             }),
         ),
-    ])
+    ]
 }
 
-fn packet_columns(rows: &[Row<'_>]) -> Vec<Column> {
+fn packet_columns(rows: &[Row<'_>]) -> Vec<Named> {
     vec![
         ("pkts", uints(rows, |row| row.this.counts.pkts)),
         ("data_pkts", uints(rows, |row| row.this.counts.data_pkts)),
@@ -107,7 +101,7 @@ fn packet_columns(rows: &[Row<'_>]) -> Vec<Column> {
     ]
 }
 
-fn loss_columns(rows: &[Row<'_>]) -> Vec<Column> {
+fn loss_columns(rows: &[Row<'_>]) -> Vec<Named> {
     let counts = |row: &Row<'_>| row.this.counts;
     vec![
         (
@@ -176,7 +170,7 @@ fn loss_columns(rows: &[Row<'_>]) -> Vec<Column> {
     ]
 }
 
-fn option_columns(rows: &[Row<'_>]) -> Vec<Column> {
+fn option_columns(rows: &[Row<'_>]) -> Vec<Named> {
     let counts = |row: &Row<'_>| row.this.counts;
     let window = |row: &Row<'_>| row.this.window.range_bytes(row.view.scaling(row.side));
     vec![
@@ -234,7 +228,7 @@ fn option_columns(rows: &[Row<'_>]) -> Vec<Column> {
     ]
 }
 
-fn rtt_columns(rows: &[Row<'_>]) -> Vec<Column> {
+fn rtt_columns(rows: &[Row<'_>]) -> Vec<Named> {
     let known = |count: u64, ns: u64| (count > 0).then_some(ns as f64);
     // A percentile comes from a histogram, with an error of up to 1 %; clamp it to the extremes.
     let quantile = |row: &Row<'_>, quantile: f64| match row.flight {
@@ -280,7 +274,7 @@ fn rtt_columns(rows: &[Row<'_>]) -> Vec<Column> {
     ]
 }
 
-fn inflight_columns(rows: &[Row<'_>]) -> Vec<Column> {
+fn inflight_columns(rows: &[Row<'_>]) -> Vec<Named> {
     vec![
         (
             "inflight_max_bytes",
@@ -308,7 +302,7 @@ fn inflight_columns(rows: &[Row<'_>]) -> Vec<Column> {
 }
 
 /// Names of the notes, separated by spaces.
-fn notes_column(rows: &[Row<'_>]) -> ArrayRef {
+fn notes_column(rows: &[Row<'_>]) -> Column {
     let notes = rows.iter().map(|row| {
         let names: Vec<&str> = row
             .view
@@ -318,5 +312,5 @@ fn notes_column(rows: &[Row<'_>]) -> ArrayRef {
             .collect();
         names.join(" ")
     });
-    Arc::new(StringArray::from_iter_values(notes))
+    Column::texts(notes)
 }

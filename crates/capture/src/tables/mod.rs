@@ -1,16 +1,9 @@
-//! Results as Arrow tables: column names carry units, null means unknown.
+//! Results as tables: column names carry units, null means unknown.
 
 mod connections;
 mod series;
 
-use std::sync::Arc;
-
-use arrow_array::types::UInt8Type;
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, StringArray,
-    UInt8Array, UInt64Array,
-};
-use arrow_schema::{ArrowError, Field, Schema};
+use dumbbell_table::Column;
 
 use crate::analysis::direction::Direction;
 use crate::analysis::flight::Flight;
@@ -18,9 +11,6 @@ use crate::connection::View;
 use crate::points::Points;
 pub(crate) use connections::connections;
 pub(crate) use series::series;
-
-/// Name and values.
-type Column = (&'static str, ArrayRef);
 
 /// A row of `connections`: a direction of a view.
 struct Row<'a> {
@@ -67,56 +57,33 @@ fn rows(views: &[View]) -> Vec<Row<'_>> {
     rows
 }
 
-/// A table of columns of one length.
-pub(crate) fn batch(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch, ArrowError> {
-    let fields: Vec<Field> = columns
-        .iter()
-        .map(|(name, array)| Field::new(*name, array.data_type().clone(), true))
-        .collect();
-    let arrays = columns.into_iter().map(|(_, array)| array).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
-}
-
 /// Names of points.
-pub(crate) fn point_column(
-    interfaces: impl Iterator<Item = u32>,
-    points: &Points,
-) -> Result<ArrayRef, ArrowError> {
-    Ok(Arc::new(StringArray::from_iter_values(
-        interfaces.map(|interface| points.name(interface)),
-    )))
+pub(crate) fn point_column(interfaces: impl Iterator<Item = u32>, points: &Points) -> Column {
+    Column::texts(interfaces.map(|interface| points.name(interface)))
 }
 
 /// Codes with labels.
-pub(crate) fn dictionary<const N: usize>(
-    codes: Vec<u8>,
-    labels: [&str; N],
-) -> Result<ArrayRef, ArrowError> {
-    let labels = StringArray::from_iter_values(labels);
-    let keys = UInt8Array::from(codes);
-    Ok(Arc::new(DictionaryArray::<UInt8Type>::try_new(
-        keys,
-        Arc::new(labels),
-    )?))
+pub(crate) fn labelled<const N: usize>(codes: Vec<u8>, labels: [&str; N]) -> Column {
+    Column::labelled(codes, &Column::texts(labels))
 }
 
-pub(crate) fn uints<T>(rows: &[T], of: impl Fn(&T) -> u64) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter_values(rows.iter().map(of)))
+pub(crate) fn uints<T>(rows: &[T], of: impl Fn(&T) -> u64) -> Column {
+    rows.iter().map(of).collect()
 }
 
-fn maybe_uints<T>(rows: &[T], of: impl Fn(&T) -> Option<u64>) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter(rows.iter().map(of)))
+fn maybe_uints<T>(rows: &[T], of: impl Fn(&T) -> Option<u64>) -> Column {
+    rows.iter().map(of).collect()
 }
 
-pub(crate) fn floats<T>(rows: &[T], of: impl Fn(&T) -> Option<f64>) -> ArrayRef {
-    Arc::new(Float64Array::from_iter(rows.iter().map(of)))
+pub(crate) fn floats<T>(rows: &[T], of: impl Fn(&T) -> Option<f64>) -> Column {
+    rows.iter().map(of).collect()
 }
 
 /// Nanoseconds in, microseconds out.
-pub(crate) fn micros<T>(rows: &[T], of_ns: impl Fn(&T) -> Option<f64>) -> ArrayRef {
+pub(crate) fn micros<T>(rows: &[T], of_ns: impl Fn(&T) -> Option<f64>) -> Column {
     floats(rows, |row| of_ns(row).map(|ns| ns / 1e3))
 }
 
-fn bools<T>(rows: &[T], of: impl Fn(&T) -> Option<bool>) -> ArrayRef {
-    Arc::new(BooleanArray::from_iter(rows.iter().map(of)))
+fn bools<T>(rows: &[T], of: impl Fn(&T) -> Option<bool>) -> Column {
+    rows.iter().map(of).collect()
 }

@@ -1,16 +1,13 @@
 //! The table `series`: a row per bin of each direction with data.
 
-use std::sync::Arc;
+use dumbbell_table::Batch;
 
-use arrow_array::{BooleanArray, RecordBatch};
-use arrow_schema::ArrowError;
-
-use super::{batch, maybe_uints, micros, point_column, rows, uints};
+use super::{maybe_uints, micros, point_column, rows, uints};
 use crate::connection::View;
 use crate::points::Points;
 
 /// The table of rates and RTTs by time.
-pub(crate) fn series(views: &[View], points: &Points) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn series(views: &[View], points: &Points) -> Batch {
     let rows = rows(views);
     let bins: Vec<_> = rows
         .iter()
@@ -28,14 +25,11 @@ pub(crate) fn series(views: &[View], points: &Points) -> Result<RecordBatch, Arr
     let interfaces = bins.iter().map(|bin| bin.0.view.key.interface);
     let is_initiator = bins
         .iter()
-        .map(|(row, ..)| Some(row.view.initiator() == row.side));
-    batch(vec![
+        .map(|(row, ..)| row.view.initiator() == row.side);
+    Batch::part(vec![
         ("connection", uints(&bins, |bin| bin.0.view.connection)),
-        ("point", point_column(interfaces, points)?),
-        (
-            "is_initiator",
-            Arc::new(BooleanArray::from_iter(is_initiator)),
-        ),
+        ("point", point_column(interfaces, points)),
+        ("is_initiator", is_initiator.collect()),
         (
             "time_us",
             micros(&bins, |(_, width_ns, _, bin)| {

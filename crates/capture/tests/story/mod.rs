@@ -14,13 +14,11 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt8Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
 use dumbbell_capture::{
     Analysis, AnalysisOptions, Checksum, Endpoint, PacketList, SackBlocks, TcpFlags, TcpPacket,
     analyze,
 };
+use dumbbell_table::Batch;
 
 /// Sequence numbers of the SYNs: of the initiator, of the other side.
 pub(crate) const SYN_SEQS: [u32; 2] = [1_000_000, 5_000_000];
@@ -223,40 +221,11 @@ impl Analyzed {
 }
 
 /// A number in a table, booleans being 0 and 1.
-pub(crate) fn number_of(table: &RecordBatch, column: &str, row: usize) -> Option<f64> {
-    let array = table
-        .column_by_name(column)
-        .unwrap_or_else(|| panic!("no column `{column}`"));
-    if array.is_null(row) {
-        return None;
-    }
-    if let Some(values) = array.as_primitive_opt::<UInt64Type>() {
-        return Some(values.value(row) as f64);
-    }
-    if let Some(values) = array.as_primitive_opt::<Float64Type>() {
-        return Some(values.value(row));
-    }
-    if let Some(values) = array.as_primitive_opt::<arrow_array::types::Int64Type>() {
-        return Some(values.value(row) as f64);
-    }
-    if let Some(values) = array.as_primitive_opt::<arrow_array::types::UInt32Type>() {
-        return Some(f64::from(values.value(row)));
-    }
-    if let Some(values) = array.as_primitive_opt::<arrow_array::types::UInt16Type>() {
-        return Some(f64::from(values.value(row)));
-    }
-    Some(f64::from(u8::from(array.as_boolean().value(row))))
+pub(crate) fn number_of(table: &Batch, column: &str, row: usize) -> Option<f64> {
+    table[column].number(row)
 }
 
 /// A text in a table.
-pub(crate) fn text_of(table: &RecordBatch, column: &str, row: usize) -> String {
-    let array = table
-        .column_by_name(column)
-        .unwrap_or_else(|| panic!("no column `{column}`"));
-    if let Some(texts) = array.as_string_opt::<i32>() {
-        return texts.value(row).to_owned();
-    }
-    let labels = array.as_dictionary::<UInt8Type>();
-    let code = usize::from(labels.keys().value(row));
-    labels.values().as_string::<i32>().value(code).to_owned()
+pub(crate) fn text_of(table: &Batch, column: &str, row: usize) -> String {
+    table[column].text(row).unwrap_or_default().to_owned()
 }

@@ -5,9 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use arrow_array::Array as _;
-use arrow_array::cast::AsArray as _;
-use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
 use dumbbell_app::TrafficConfig;
 use dumbbell_results::{FlowSummary, Output};
 use dumbbell_scenario::{Control, Group, Limit, Queue, Scenario};
@@ -60,13 +57,12 @@ struct Row {
 fn transfers(output: &Output) -> Vec<Row> {
     let table = output.tables.iter().find(|table| table.name == "transfers");
     let batch = &table.expect("there are applications").batch;
-    let end_us = batch["end_us"].as_primitive::<Int64Type>();
     (0..batch.num_rows())
         .map(|row| Row {
-            flow: batch["flow"].as_primitive::<UInt32Type>().value(row),
-            size_bytes: batch["size_bytes"].as_primitive::<UInt64Type>().value(row),
-            start_us: batch["start_us"].as_primitive::<Int64Type>().value(row),
-            end_us: (!end_us.is_null(row)).then(|| end_us.value(row)),
+            flow: batch["flow"].numbers()[row],
+            size_bytes: batch["size_bytes"].numbers()[row],
+            start_us: batch["start_us"].numbers()[row],
+            end_us: batch["end_us"].number(row).map(|us| us as i64),
         })
         .collect()
 }
@@ -133,9 +129,9 @@ fn short_flows_arrive_to_the_byte() {
     assert!(ended.is_sorted(), "{ended:?}");
     // Each instant has a row for each flow that has started.
     let series = &output.tables[0].batch;
-    let flows = series["flow"].as_primitive::<UInt32Type>();
+    let flows = series["flow"].numbers::<u32>();
     for flow in 0..3 {
-        let rows = flows.values().iter().filter(|&&of| of == flow).count();
+        let rows = flows.iter().filter(|&&of| of == flow).count();
         assert!((300..=600).contains(&rows), "{rows}");
     }
     let emulation = output.summary.emulation.as_ref().expect("it is the kernel");

@@ -1,11 +1,6 @@
 //! What the tests share: scenarios by their numbers, and the tables' columns.
-use arrow_array::Array;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Float64Type, Int64Type, UInt8Type, UInt32Type, UInt64Type,
-};
-use arrow_schema::DataType;
 use dumbbell_sim::{Control, FlowSummary, Group, Limit, Output, Queue, Scenario, run};
+use dumbbell_table::Column;
 
 pub(crate) const NS_PER_MS: u64 = 1_000_000;
 pub(crate) const NS_PER_S: u64 = 1_000_000_000;
@@ -79,35 +74,22 @@ pub(crate) fn jain(flows: &[FlowSummary]) -> f64 {
 /// A column as numbers; NaN where it has none.
 pub(crate) fn column(output: &Output, table: &str, name: &str) -> Vec<f64> {
     let column = any_column(output, table, name);
-    match column.data_type() {
-        DataType::Int64 => numbers::<Int64Type>(column, |value| value as f64),
-        DataType::UInt8 => numbers::<UInt8Type>(column, f64::from),
-        DataType::UInt32 => numbers::<UInt32Type>(column, f64::from),
-        DataType::UInt64 => numbers::<UInt64Type>(column, |value| value as f64),
-        DataType::Float64 => numbers::<Float64Type>(column, |value| value),
-        other => panic!("`{name}` is {other}, not numbers"),
-    }
-}
-
-fn numbers<T: ArrowPrimitiveType>(column: &dyn Array, to_f64: fn(T::Native) -> f64) -> Vec<f64> {
-    let values = column.as_primitive::<T>().iter();
-    values.map(|value| value.map_or(f64::NAN, to_f64)).collect()
+    (0..column.len())
+        .map(|row| column.number(row).unwrap_or(f64::NAN))
+        .collect()
 }
 
 /// A column of labels.
 pub(crate) fn labels(output: &Output, table: &str, name: &str) -> Vec<String> {
-    let column = any_column(output, table, name).as_dictionary::<UInt8Type>();
-    let labels = column.values().as_string::<i32>();
-    let codes = column.keys().iter().flatten();
-    codes
-        .map(|code| labels.value(usize::from(code)).to_owned())
+    let column = any_column(output, table, name);
+    (0..column.len())
+        .filter_map(|row| column.text(row).map(str::to_owned))
         .collect()
 }
 
-fn any_column<'a>(output: &'a Output, table: &str, name: &str) -> &'a dyn Array {
+fn any_column<'a>(output: &'a Output, table: &str, name: &str) -> &'a Column {
     let table = output.tables.iter().find(|found| found.name == table);
-    let batch = &table.expect("the table exists").batch;
-    batch.column_by_name(name).expect("the column exists")
+    &table.expect("the table exists").batch[name]
 }
 
 /// Maximal stretches of equal labels: the label, when it begins and when it ends, s. The last
