@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ahash::RandomState;
+use foldhash::fast::RandomState;
 
 /// Interfaces by their number in the capture.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use ahash::RandomState;
+use foldhash::fast::RandomState;
 
 use crate::connection::{Ends, View, ViewKey};
 use crate::packet::{TcpFlags, TcpPacket};

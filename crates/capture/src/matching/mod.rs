@@ -11,8 +11,8 @@ mod waiting;
 
 use std::collections::HashMap;
 
-use ahash::RandomState;
 use dumbbell_table::Batch;
+use foldhash::fast::RandomState;
 
 use crate::analysis::source::PacketSource;
 use crate::connection::Ends;

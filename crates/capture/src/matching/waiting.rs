@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use ahash::RandomState;
+use foldhash::fast::RandomState;
 
 use crate::connection::Ends;
 use crate::packet::TcpPacket;

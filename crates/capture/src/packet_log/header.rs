@@ -3,9 +3,9 @@
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::net::IpAddr;
 
-use ahash::RandomState;
 use dumbbell_wire::ip::{ECN_BITS, PROTOCOL_TCP, PROTOCOL_UDP, Version, version};
 use dumbbell_wire::{ipv4, transport};
+use foldhash::quality::FixedState;
 
 use crate::ip::IpPacket;
 use crate::link_layer::LinkType;
@@ -65,7 +65,7 @@ impl<'a> Header<'a> {
     }
 
     /// The same at both sides of a link: of all bytes but the ECN field, and the checksum that covers it.
-    pub(super) fn key(&self, hash: &RandomState) -> u64 {
+    pub(super) fn key(&self, hash: &FixedState) -> u64 {
         let mut hasher = hash.build_hasher();
         self.wire_bytes.hash(&mut hasher);
         let mut start = [0; 12];

@@ -9,8 +9,9 @@ mod table;
 
 use std::collections::{HashMap, VecDeque};
 
-use ahash::RandomState;
 use dumbbell_table::Batch;
+use foldhash::fast::RandomState;
+use foldhash::quality::FixedState;
 
 use crate::error::Error;
 use crate::reader::{Interface, Reader, Record};
@@ -113,7 +114,7 @@ struct Log {
     /// The link and the side of each interface by its number; `None`: no link's.
     points: Vec<Option<(usize, Side)>>,
     /// The same in every run, so that so is the log.
-    hash: RandomState,
+    hash: FixedState,
     rows: Rows,
     totals: PacketLogTotals,
 }
@@ -123,7 +124,7 @@ impl Log {
         Self {
             links: Vec::new(),
             points: Vec::new(),
-            hash: RandomState::with_seeds(1, 2, 3, 4),
+            hash: FixedState::default(),
             rows: Rows::new(max_rows),
             totals: PacketLogTotals::default(),
         }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use ahash::RandomState;
 use dumbbell_table::{Batch, Column};
+use foldhash::fast::RandomState;
 
 use super::header::Flow;
 use super::{Link, PacketLog, PacketLogTotals, Row};

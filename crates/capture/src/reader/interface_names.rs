@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ahash::RandomState;
+use foldhash::fast::RandomState;
 
 /// The names given so far.
 #[derive(Debug, Default)]

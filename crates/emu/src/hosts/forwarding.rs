@@ -4,12 +4,12 @@
 //! packet would go out twice, once without the path. A rule of policy routing (ip-rule(8)) drops what comes in by an interface
 //! and is not for this machine itself.
 
-use netlink_packet_route::AddressFamily;
+use rustix::net::AddressFamily;
 
 use crate::error::Error;
 use crate::hosts::netlink::Netlink;
 
-const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
+const FAMILIES: [AddressFamily; 2] = [AddressFamily::INET, AddressFamily::INET6];
 
 /// Rules that are removed when this is dropped.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl NoForwarding {
                     Ok(()) => rules.made.push((name.to_owned(), family)),
                     // A kernel without IPv6, or without policy routing for it, which then forwards none of it by rules.
                     Err(_)
-                        if family == AddressFamily::Inet6
+                        if family == AddressFamily::INET6
                             && !std::path::Path::new("/proc/sys/net/ipv6").exists() => {}
                     Err(source) => return Err(cannot(source)),
                 }

@@ -7,5 +7,6 @@ pub(crate) mod interface;
 pub(crate) mod namespace;
 pub(crate) mod neighbours;
 pub(crate) mod netlink;
+pub(crate) mod netlink_message;
 pub(crate) mod sysctls;
 pub(crate) mod tun;

@@ -2,22 +2,27 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+use std::os::fd::OwnedFd;
 
-use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
-    NetlinkPayload,
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+
+use crate::hosts::netlink_message::{
+    Answer, Message, address, number, put_attribute, short, terminated,
 };
-use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
-use netlink_packet_route::neighbour::{
-    NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
-};
-use netlink_packet_route::route::{
-    RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
-};
-use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
-use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+
+/// Of `struct ifaddrmsg`, `ndmsg`: bytes before the attributes.
+const ADDRESS_BYTES: usize = 8;
+const NEIGHBOUR_BYTES: usize = 12;
+/// <https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/rtnetlink.h#L481>.
+const RTAX_QUICKACK: u16 = 15;
+const RTAX_CC_ALGO: u16 = 16;
+/// <https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/fib_rules.h>.
+const FRA_IIFNAME: u16 = 3;
+const FRA_PRIORITY: u16 = 6;
+const FR_ACT_BLACKHOLE: u8 = 6;
+/// The kernel's datagrams are at most this long (`NLMSG_GOODSIZE`, and of a dump 32 KiB).
+const DATAGRAM_BYTES: usize = 1 << 16;
 
 /// Settings of a device.
 #[derive(Clone, Copy, Debug)]
@@ -41,14 +46,16 @@ pub(crate) struct RouteConnections<'a> {
 /// A connection to rtnetlink in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub(crate) struct Netlink {
-    socket: Socket,
+    socket: OwnedFd,
 }
 
 impl Netlink {
     pub(crate) fn open() -> io::Result<Self> {
-        let mut socket = Socket::new(NETLINK_ROUTE)?;
-        socket.bind_auto()?;
-        socket.connect(&SocketAddr::new(0, 0))?;
+        let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
+        // Without a protocol: NETLINK_ROUTE is 0.
+        let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0))?;
+        rustix::net::connect(&socket, &SocketAddrNetlink::new(0, 0))?;
         Ok(Self { socket })
     }
 
@@ -60,40 +67,40 @@ impl Netlink {
 
     /// Switches a device on.
     pub(crate) fn set_up(&self, index: u32) -> io::Result<()> {
-        self.change_link(index, Vec::new(), LinkFlags::Up)
+        self.request(link_message(index, libc::IFF_UP as u32), 0)
     }
 
     /// Sets a device that is still down.
     pub(crate) fn set_device(&self, index: u32, device: DeviceSettings) -> io::Result<()> {
-        let mut attributes = vec![
-            LinkAttribute::Mtu(device.mtu_bytes),
-            LinkAttribute::TxQueueLen(device.txqueuelen_pkts),
-        ];
-        attributes.extend(device.gso_max_segs.map(LinkAttribute::GsoMaxSegs));
-        self.change_link(index, attributes, LinkFlags::empty())
+        let mut message = link_message(index, 0)
+            .with_number(libc::IFLA_MTU, device.mtu_bytes)
+            .with_number(libc::IFLA_TXQLEN, device.txqueuelen_pkts);
+        if let Some(segments) = device.gso_max_segs {
+            message = message.with_number(libc::IFLA_GSO_MAX_SEGS, segments);
+        }
+        self.request(message, 0)
     }
 
     /// Gives a point-to-point device its address, without a route to the peer: it would be preferred to the default
     /// route and has none of its metrics. An IPv6 address may be used at once: no other host can have it.
     pub(crate) fn add_address(&self, index: u32, own: IpAddr, peer: IpAddr) -> io::Result<()> {
-        let mut message = AddressMessage::default();
-        message.header.family = family_of(own);
-        message.header.index = index;
-        let no_route = AddressFlags::Noprefixroute;
-        let flags;
-        (message.header.prefix_len, flags) = match own {
+        let no_route = libc::IFA_F_NOPREFIXROUTE;
+        let (prefix_len, flags) = match own {
             IpAddr::V4(_) => (32, no_route),
-            IpAddr::V6(_) => (128, no_route | AddressFlags::Nodad),
+            IpAddr::V6(_) => (128, no_route | libc::IFA_F_NODAD),
         };
-        message.attributes = vec![AddressAttribute::Local(own), AddressAttribute::Flags(flags)];
+        // struct ifaddrmsg
+        let mut fixed = [0; ADDRESS_BYTES];
+        fixed[..2].copy_from_slice(&[family_byte(family_of(own)), prefix_len]);
+        fixed[4..].copy_from_slice(&index.to_ne_bytes());
+        let mut message = Message::new(libc::RTM_NEWADDR, &fixed)
+            .with_address(libc::IFA_LOCAL, own)
+            .with_number(libc::IFA_FLAGS, flags);
         // The kernel adds a route to an IPv6 peer regardless of the flags, so the address has none.
         if own.is_ipv4() {
-            (message.attributes).push(AddressAttribute::Address(peer));
+            message = message.with_address(libc::IFA_ADDRESS, peer);
         }
-        self.request(
-            RouteNetlinkMessage::NewAddress(message),
-            NLM_F_CREATE | NLM_F_EXCL,
-        )
+        self.request(message, libc::NLM_F_CREATE | libc::NLM_F_EXCL)
     }
 
     /// Routes everything of the IP version of `own` through a device, instead of what did.
@@ -103,112 +110,84 @@ impl Netlink {
         own: IpAddr,
         connections: RouteConnections<'_>,
     ) -> io::Result<()> {
-        let mut message = RouteMessage::default();
-        message.header = RouteHeader {
-            address_family: family_of(own),
-            table: RouteHeader::RT_TABLE_MAIN,
-            protocol: RouteProtocol::Static,
-            scope: RouteScope::Link,
-            kind: RouteType::Unicast,
-            ..RouteHeader::default()
-        };
-        let kernel_cc = connections.kernel_cc.map(str::to_owned);
-        let metrics: Vec<RouteMetric> = (kernel_cc.map(RouteMetric::CcAlgo).into_iter())
-            .chain(connections.quick_ack.then_some(RouteMetric::QuickAck(1)))
-            .collect();
-        message.attributes = vec![RouteAttribute::Oif(index)];
-        if !metrics.is_empty() {
-            (message.attributes).push(RouteAttribute::Metrics(metrics));
+        // struct rtmsg
+        let mut fixed = [0; 12];
+        fixed[0] = family_byte(family_of(own));
+        fixed[4] = libc::RT_TABLE_MAIN;
+        fixed[5] = libc::RTPROT_STATIC;
+        fixed[6] = libc::RT_SCOPE_LINK;
+        fixed[7] = libc::RTN_UNICAST;
+        let mut metrics = Vec::new();
+        if let Some(kernel_cc) = connections.kernel_cc {
+            put_attribute(&mut metrics, RTAX_CC_ALGO, &terminated(kernel_cc));
         }
-        self.request(
-            RouteNetlinkMessage::NewRoute(message),
-            NLM_F_CREATE | NLM_F_REPLACE,
-        )
+        if connections.quick_ack {
+            put_attribute(&mut metrics, RTAX_QUICKACK, &1_u32.to_ne_bytes());
+        }
+        let mut message =
+            Message::new(libc::RTM_NEWROUTE, &fixed).with_number(libc::RTA_OIF, index);
+        if !metrics.is_empty() {
+            message = message.with(libc::RTA_METRICS, &metrics);
+        }
+        self.request(message, libc::NLM_F_CREATE | libc::NLM_F_REPLACE)
     }
 
     /// Addresses of a device, and the lengths of their networks' prefixes.
     pub(crate) fn addresses_of(&self, index: u32) -> io::Result<Vec<(IpAddr, u8)>> {
         let mut found = Vec::new();
-        self.send(
-            RouteNetlinkMessage::GetAddress(AddressMessage::default()),
-            NLM_F_DUMP,
-        )?;
+        let message = Message::new(libc::RTM_GETADDR, &[0; ADDRESS_BYTES]);
+        self.send(message, libc::NLM_F_DUMP)?;
         loop {
-            let (datagram, _) = self.socket.recv_from_full()?;
+            let datagram = self.receive()?;
             let mut rest = &datagram[..];
             while !rest.is_empty() {
-                let answer = parsed(rest)?;
-                let bytes = (answer.header.length as usize).next_multiple_of(4);
-                rest = rest.get(bytes..).unwrap_or(&[]);
-                match answer.payload {
-                    NetlinkPayload::Done(_) => return Ok(found),
-                    NetlinkPayload::Error(error) if error.code.is_some() => {
-                        return Err(error.to_io());
-                    }
-                    NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewAddress(message))
-                        if message.header.index == index =>
-                    {
-                        let own = message
-                            .attributes
-                            .iter()
-                            .find_map(|attribute| match attribute {
-                                AddressAttribute::Local(address) => Some(*address),
-                                _ => None,
-                            });
-                        let any = message
-                            .attributes
-                            .iter()
-                            .find_map(|attribute| match attribute {
-                                AddressAttribute::Address(address) => Some(*address),
-                                _ => None,
-                            });
-                        // IPv6 has no local address unless there is a peer's.
-                        found.extend(own.or(any).map(|own| (own, message.header.prefix_len)));
-                    }
-                    _ => {}
+                let answer;
+                (answer, rest) = Answer::first(rest)?;
+                if i32::from(answer.kind) == libc::NLMSG_DONE {
+                    return Ok(found);
                 }
+                if let Some(error) = answer.error() {
+                    return Err(error);
+                }
+                if answer.kind != libc::RTM_NEWADDR || number(answer.body, 4) != Some(index) {
+                    continue;
+                }
+                let value = |kind| answer.attribute(ADDRESS_BYTES, kind).and_then(address);
+                // IPv6 has no local address unless there is a peer's.
+                let own = value(libc::IFA_LOCAL).or_else(|| value(libc::IFA_ADDRESS));
+                found.extend(own.map(|own| (own, answer.body[1])));
             }
         }
     }
 
     /// The link-layer address that the kernel knows of a neighbour.
     pub(crate) fn neighbour(&self, index: u32, address: IpAddr) -> io::Result<Option<[u8; 6]>> {
-        let message = neighbour_message(index, address, NeighbourFlags::empty());
-        self.send(RouteNetlinkMessage::GetNeighbour(message), 0)?;
-        let (answer, _) = self.socket.recv_from_full()?;
-        let NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewNeighbour(found)) =
-            parsed(&answer)?.payload
-        else {
+        self.send(neighbour_message(libc::RTM_GETNEIGH, index, address, 0), 0)?;
+        let datagram = self.receive()?;
+        let (answer, _) = Answer::first(&datagram)?;
+        if answer.kind != libc::RTM_NEWNEIGH {
             return Ok(None); // it has never been asked for
-        };
+        }
         let is_known = !matches!(
-            found.header.state,
-            NeighbourState::None | NeighbourState::Incomplete | NeighbourState::Failed
+            short(answer.body, 8),
+            None | Some(libc::NUD_NONE | libc::NUD_INCOMPLETE | libc::NUD_FAILED)
         );
-        let link_layer = found
-            .attributes
-            .iter()
-            .find_map(|attribute| match attribute {
-                NeighbourAttribute::LinkLayerAddress(bytes) => <[u8; 6]>::try_from(&bytes[..]).ok(),
-                _ => None,
-            });
+        let link_layer = answer.attribute(NEIGHBOUR_BYTES, libc::NDA_LLADDR);
+        let link_layer = link_layer.and_then(|bytes| <[u8; 6]>::try_from(bytes).ok());
         Ok(link_layer.filter(|_| is_known))
     }
 
     /// Lets the kernel ask for a neighbour's link-layer address, by ARP or neighbour discovery.
     pub(crate) fn ask_for_neighbour(&self, index: u32, address: IpAddr) -> io::Result<()> {
-        let message = neighbour_message(index, address, NeighbourFlags::Use);
-        self.request(RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE)
+        let message = neighbour_message(libc::RTM_NEWNEIGH, index, address, libc::NTF_USE);
+        self.request(message, libc::NLM_F_CREATE)
     }
 
     /// Keeps the kernel from forwarding what comes in by the device called `name`; what is for this machine itself still
     /// arrives, by the rule before this one.
     pub(crate) fn stop_forwarding(&self, name: &str, family: AddressFamily) -> io::Result<()> {
-        let message = no_forwarding(name, family);
-        match self.request(
-            RouteNetlinkMessage::NewRule(message),
-            NLM_F_CREATE | NLM_F_EXCL,
-        ) {
+        let message = no_forwarding(libc::RTM_NEWRULE, name, family);
+        match self.request(message, libc::NLM_F_CREATE | libc::NLM_F_EXCL) {
             // One that was killed has left it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             other => other,
@@ -217,74 +196,65 @@ impl Netlink {
 
     /// Undoes the effect of [`Netlink::stop_forwarding`].
     pub(crate) fn allow_forwarding(&self, name: &str, family: AddressFamily) -> io::Result<()> {
-        self.request(RouteNetlinkMessage::DelRule(no_forwarding(name, family)), 0)
+        self.request(no_forwarding(libc::RTM_DELRULE, name, family), 0)
     }
 
-    fn change_link(
-        &self,
-        index: u32,
-        attributes: Vec<LinkAttribute>,
-        flags: LinkFlags,
-    ) -> io::Result<()> {
-        let mut message = LinkMessage::default();
-        message.header.index = index;
-        message.header.flags = flags;
-        message.header.change_mask = flags;
-        message.attributes = attributes;
-        self.request(RouteNetlinkMessage::SetLink(message), 0)
+    fn request(&self, message: Message, flags: i32) -> io::Result<()> {
+        self.send(message, libc::NLM_F_ACK | flags)?;
+        let datagram = self.receive()?;
+        Answer::first(&datagram)?.0.error().map_or(Ok(()), Err)
     }
 
-    fn request(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        self.send(message, NLM_F_ACK | flags)?;
-        let (answer, _) = self.socket.recv_from_full()?;
-        match parsed(&answer)?.payload {
-            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
-            _ => Ok(()),
-        }
+    fn send(&self, message: Message, flags: i32) -> io::Result<()> {
+        let request = message.into_request(flags);
+        rustix::net::send(&self.socket, &request, SendFlags::empty())?;
+        Ok(())
     }
 
-    fn send(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        let mut request = NetlinkMessage::from(message);
-        request.header.flags = NLM_F_REQUEST | flags;
-        request.finalize();
-        let mut bytes = vec![0; request.buffer_len()];
-        request.serialize(&mut bytes);
-        self.socket.send(&bytes, 0).map(drop)
+    fn receive(&self) -> io::Result<Vec<u8>> {
+        let mut datagram = vec![0; DATAGRAM_BYTES];
+        let (length, _) = rustix::net::recv(&self.socket, &mut datagram[..], RecvFlags::empty())?;
+        datagram.truncate(length);
+        Ok(datagram)
     }
 }
 
-fn parsed(message: &[u8]) -> io::Result<NetlinkMessage<RouteNetlinkMessage>> {
-    NetlinkMessage::deserialize(message).map_err(|error| io::Error::other(error.to_string()))
+/// `struct ifinfomsg`: sets `flags`, and no others.
+fn link_message(index: u32, flags: u32) -> Message {
+    let mut fixed = [0; 16];
+    fixed[4..8].copy_from_slice(&index.to_ne_bytes());
+    fixed[8..12].copy_from_slice(&flags.to_ne_bytes());
+    fixed[12..].copy_from_slice(&flags.to_ne_bytes());
+    Message::new(libc::RTM_SETLINK, &fixed)
 }
 
-fn neighbour_message(index: u32, address: IpAddr, flags: NeighbourFlags) -> NeighbourMessage {
-    let mut message = NeighbourMessage::default();
-    message.header.family = family_of(address);
-    message.header.ifindex = index;
-    message.header.flags = flags;
-    let address = match address {
-        IpAddr::V4(address) => NeighbourAddress::Inet(address),
-        IpAddr::V6(address) => NeighbourAddress::Inet6(address),
-    };
-    message.attributes = vec![NeighbourAttribute::Destination(address)];
-    message
+/// `struct ndmsg`.
+fn neighbour_message(kind: u16, index: u32, address: IpAddr, flags: u8) -> Message {
+    let mut fixed = [0; NEIGHBOUR_BYTES];
+    fixed[0] = family_byte(family_of(address));
+    fixed[4..8].copy_from_slice(&index.to_ne_bytes());
+    fixed[10] = flags;
+    Message::new(kind, &fixed).with_address(libc::NDA_DST, address)
 }
 
-/// The rule that follows the one of local addresses.
-fn no_forwarding(name: &str, family: AddressFamily) -> RuleMessage {
-    let mut message = RuleMessage::default();
-    message.header.family = family;
-    message.header.action = RuleAction::Blackhole;
-    message.attributes = vec![
-        RuleAttribute::Iifname(name.to_owned()),
-        RuleAttribute::Priority(1),
-    ];
-    message
+/// `struct fib_rule_hdr`: the rule that follows the one of local addresses.
+fn no_forwarding(kind: u16, name: &str, family: AddressFamily) -> Message {
+    let mut fixed = [0; 12];
+    fixed[0] = family_byte(family);
+    fixed[7] = FR_ACT_BLACKHOLE;
+    Message::new(kind, &fixed)
+        .with(FRA_IIFNAME, &terminated(name))
+        .with_number(FRA_PRIORITY, 1)
 }
 
 fn family_of(address: IpAddr) -> AddressFamily {
     match address {
-        IpAddr::V4(_) => AddressFamily::Inet,
-        IpAddr::V6(_) => AddressFamily::Inet6,
+        IpAddr::V4(_) => AddressFamily::INET,
+        IpAddr::V6(_) => AddressFamily::INET6,
     }
+}
+
+/// A family as messages have it.
+fn family_byte(family: AddressFamily) -> u8 {
+    family.as_raw() as u8
 }
