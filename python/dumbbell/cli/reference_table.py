@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dumbbell.models.reference_goodputs import reference_goodputs
 from dumbbell.run import Run
 from dumbbell.terminal.console import print_line, print_table
 
@@ -11,9 +10,11 @@ __all__ = ["print_references"]
 
 def print_references(result: Run) -> None:
     """Print a row per group of a run with several links; nothing for one link."""
-    references = reference_goodputs(result.scenario)
-    if not references:
+    if len(result.scenario.links) < 2:
         return
+    from dumbbell.models.reference_goodputs import reference_goodputs
+
+    references = reference_goodputs(result.scenario)
     columns = (
         "goodput per flow,\nMbit/s", "measured", *(f"if {rule.title}" for rule in references),
     )  # fmt: skip

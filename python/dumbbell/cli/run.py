@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from dumbbell.cli.link_table import percent, print_links
-from dumbbell.cli.live import run_live
 from dumbbell.cli.media_table import print_media
 from dumbbell.cli.program_table import print_programs
 from dumbbell.cli.reference_table import print_references
@@ -96,6 +95,8 @@ def run_command(
     with tidying([out_dir] if captures and out_dir else []):
         captured = captures.of(out_dir) if captures and out_dir else None
         if live:
+            from dumbbell.cli.live import run_live
+
             result = run_live(scenario, captured)
         else:
             with progress_bar(f"{doing} {scenario.time}") as bar:

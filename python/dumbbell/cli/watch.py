@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import typer
 
 from dumbbell.errors import ScenarioError, nearest
@@ -128,6 +127,8 @@ class Watch:
 
     def columns_of(self, run: Run) -> dict[str, tuple[Any, pa.ChunkedArray]]:
         """Return each series of the flow, with the times of its samples."""
+        import pyarrow.compute as pc
+
         group = run.summary["flows"][self.flow]["group"]
         tables = [run.flows]
         if any(name.startswith(f"state-{group}-") for name in run.tables):

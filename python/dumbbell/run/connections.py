@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dumbbell.errors import ResultError
 
@@ -49,6 +48,8 @@ def check_connections(table: pa.Table, groups: int, last_us: int) -> None:
     ResultError
         It has other columns, or times, groups or addresses that the run does not have.
     """
+    import pyarrow.compute as pc
+
     try:
         table = table.cast(SCHEMA)
     except (pa.ArrowException, ValueError):
@@ -68,6 +69,8 @@ def check_connections(table: pa.Table, groups: int, last_us: int) -> None:
 
 def check_values(table: pa.Table, groups: int, last_us: int) -> None:
     """Refuse gaps, and numbers that the run does not have."""
+    import pyarrow.compute as pc
+
     for field in SCHEMA:
         if not field.nullable and table[field.name].null_count:
             raise ResultError(f"its column `{field.name}` has gaps")

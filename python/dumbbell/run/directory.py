@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dumbbell._core import MAX_ROWS
 from dumbbell.congestion_control.source_store import DIRECTORY as SOURCES
@@ -137,6 +136,8 @@ def read_table(path: Path) -> pa.Table:
     ResultError
         It is damaged, or larger than any table of ours.
     """
+    import pyarrow.parquet as pq
+
     check_regular(path)
     try:
         with pq.ParquetFile(path) as file:
@@ -173,6 +174,8 @@ class ParquetBytes(Mapping[str, pa.Table]):
         self.files = files
 
     def __getitem__(self, name: str) -> pa.Table:
+        import pyarrow.parquet as pq
+
         return pq.read_table(pa.BufferReader(self.files[name]))
 
     def __iter__(self) -> Iterator[str]:
@@ -276,6 +279,8 @@ def write_tables(new: Path, tables: Mapping[str, pa.Table]) -> None:
 def encode(table: pa.Table) -> bytes:
     """Return a table as a Parquet file; the same bytes for the same table."""
     # A dictionary for a column of numbers that never repeat costs time and saves no space.
+    import pyarrow.parquet as pq
+
     words = [field.name for field in table.schema if not is_number(field.type)]
     stream = pa.BufferOutputStream()
     pq.write_table(table, stream, compression="zstd", use_dictionary=words or False)

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dumbbell.errors import ResultError, nearest
 
@@ -60,8 +59,18 @@ def queue_rows(table: pa.Table, link: str) -> pa.Table:
     """Return a link's rows of the table `queue` or `queue_by_group`."""
     if "link" not in table.column_names:  # of an earlier version, which had one link
         return table
+    chunks = table["link"].chunks
+    if chunks and all(has_one_label(chunk, link) for chunk in chunks):
+        return table
+    import pyarrow.compute as pc  # which takes longer to load than a short run takes
+
     is_of_link = pc.equal(table["link"], link)
     return table if pc.all(is_of_link).as_py() in (True, None) else table.filter(is_of_link)
+
+
+def has_one_label(labels: pa.Array, label: str) -> bool:
+    """Return whether an array can have no other label."""
+    return pa.types.is_dictionary(labels.type) and labels.dictionary.to_pylist() == [label]
 
 
 def check_by_group(table: pa.Table, groups: int) -> None:
@@ -72,6 +81,8 @@ def check_by_group(table: pa.Table, groups: int) -> None:
     ResultError
         It has other columns, or groups that the run does not have.
     """
+    import pyarrow.compute as pc
+
     names = ["time_us", "group", "backlog_bytes", "link"]
     if table.column_names != names:
         raise ResultError(f"its columns are not {', '.join(names)}")

@@ -277,11 +277,12 @@ class Run:
         """
         total_bytes = sum(flow["received_bytes"] for flow in self.summary["flows"])
         groups = []
-        transfers = group_transfers(self)
+        rows = transfers_of(self)
+        transfers = group_transfers(self) if rows is not None and len(rows) else []
         for loaded in self.summary["congestion_controls"]:
             flows = [f for f in self.summary["flows"] if f["group"] == loaded["group"]]
             metrics = group_metrics(flows, total_bytes)
-            summaries = transfer_summaries(transfers[loaded["group"]])
+            summaries = transfer_summaries(transfers[loaded["group"]]) if transfers else []
             with_transfers = {"transfers": summaries} if summaries else {}
             groups.append({**loaded, "flows": len(flows), **metrics, **with_transfers})
         return cast("list[GroupRecord]", groups)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dumbbell.errors import ResultError
 
@@ -77,6 +76,8 @@ def check_transfers(table: pa.Table, flows: int, groups: int, last_us: int) -> N
     ResultError
         It has other columns, or times, flows or groups that the run does not have.
     """
+    import pyarrow.compute as pc
+
     try:
         table = table.cast(SCHEMA)
     except (pa.ArrowException, ValueError):

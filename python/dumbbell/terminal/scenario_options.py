@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of
-from dumbbell.sweeps.field import AxisField, field_of
 from dumbbell.terminal.options import FLAG_WORDS, OPTION_FIELDS, Fields
 from dumbbell.terminal.up_link import add_up_link, axis_names, first_values, of_up_link
+
+if TYPE_CHECKING:
+    from dumbbell.sweeps.field import AxisField
 
 __all__ = ["base_of_axes", "base_scenario", "single_values"]
 
@@ -163,6 +165,9 @@ def changes_of(settings: Sequence[str], scenario: Scenario) -> list[tuple[AxisFi
             raise ScenarioError(f"`--set {text}` sets nothing; use `--set NAME=VALUE`", key="set")
         if name in changes:
             raise ScenarioError(f"`--set {name}` is given twice; give it once", key="set")
+        # Most runs set nothing, and the package of sweeps takes long to load.
+        from dumbbell.sweeps.field import field_of
+
         field = field_of(name, scenario)
         changes[name] = (field, field.parse(value))
     return sorted(changes.values(), key=lambda change: change[0].key != "cc")

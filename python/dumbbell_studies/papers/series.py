@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dumbbell.plots import to_floats
 from dumbbell.run import Run
@@ -34,6 +33,8 @@ def flow_series(run: Run, flow: int, *columns: str) -> tuple[FloatArray, ...]:
     columns
         Names of columns; missing values become NaN.
     """
+    import pyarrow.compute as pc
+
     table = run.flows.select(["flow", *dict.fromkeys(["time_us", *columns])])
     rows = table.filter(pc.equal(table["flow"], flow))
     time_s = to_floats(rows["time_us"]) / 1e6
