@@ -5,6 +5,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 # Where maturin installs, and where crates/cc looks for ziglang if there is no clang.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+# Without bytecode of its packages every command compiles 440 modules, which takes longer than a short run.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Assertions and overflow checks in our crates; what they depend on is the release build's.
 CHECKED := --release --config tests/checked.toml
@@ -12,8 +14,10 @@ CHECKED := --release --config tests/checked.toml
 DECLARED := $(wildcard crates/net/src/queue/*.rs crates/net/src/impair/*.rs crates/net/src/medium/*.rs \
 	crates/app/src/traffic/*.rs crates/app/src/distribution/*.rs)
 PIP      = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# uv takes a sixth of pip's CPU time. Neither compiles bytecode: what is imported is compiled once, then.
+install  = $(BIN)/uv pip install --quiet $(1) 2>/dev/null || $(PIP) $(1)
 
-.PHONY: help setup run test test-fast lint format docs bench bench-kernel bench-peers fuzz build engine wheel test-wheel clean
+.PHONY: help setup prepare programs run test test-fast test-all lint lint-rust lint-python lint-docs format docs bench bench-kernel bench-peers fuzz build engine wheel test-wheel clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -21,27 +25,44 @@ help: ## list the verbs
 setup: ## install the system packages that are missing (as root, with apt; otherwise name them)
 	@PYTHON=$(PYTHON) .ci/setup $(purpose)
 
+# A compiler comes first; programs that only tests start are fetched while it works.
+prepare: purpose = build
+prepare: setup
+	@$(MAKE) --no-print-directory --jobs=3 programs $(VENV)/.development engine
+
+programs:
+	@PYTHON=$(PYTHON) .ci/setup
+
 run: purpose = build
 run: setup ## set up what it needs, reproduce the first paper in the simulator, write its report
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.runtime engine
 	$(BIN)/dumbbell reproduce ogino2021
 
-test: setup ## set everything up and run every test
-	@$(MAKE) --no-print-directory build
+test: prepare ## set everything up and run the tests that guard what dumbbell promises
 	$(BIN)/python tests/run_all.py
+
+test-all: prepare ## also the tests that take long, and random tests from seeds of their own
+	$(BIN)/python tests/run_all.py --all
 
 test-fast: build ## unit tests and one run of everything, without the kernel engine and the browser
 	$(BIN)/python tests/run_all.py --fast
 
 lint: build ## formatters and linters, changing nothing
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target lint-rust lint-python lint-docs
+
+lint-rust:
 	cargo fmt --all -- --check
 	rustfmt --edition 2024 --check $(DECLARED)
 	cargo clippy $(CHECKED) --workspace --all-targets --quiet -- -D warnings
+
+lint-python:
 	$(BIN)/ruff format --check python tests benches tools
 	$(BIN)/ruff check python tests benches tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/wording.py
+
+lint-docs:
 	$(BIN)/sphinx-build -W --keep-going -q -b dummy docs docs/_build/lint
 
 format: build ## format Rust and Python
@@ -106,17 +127,18 @@ $(VENV)/.tools: constraints.txt pyproject.toml
 	@$(PYTHON) -m venv $(VENV) \
 		|| { echo 'error: `$(PYTHON) -m venv` failed; install python3-venv' >&2; exit 2; }
 	@rm -f $(VENV)/.engine
-	@$(PIP) --constraint constraints.txt maturin $$(command -v clang >/dev/null || echo ziglang)
+	@$(PIP) --constraint constraints.txt uv || true
+	@$(call install,--constraint constraints.txt maturin $$(command -v clang >/dev/null || echo ziglang))
 	@touch $@
 
 $(VENV)/.runtime: $(VENV)/.tools
-	@$(PIP) --constraint constraints.txt $$($(BIN)/python -c \
-		'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-		print(*p["dependencies"], *p["optional-dependencies"]["plot"])')
+	@needed=$$($(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+		print(*p["dependencies"], *p["optional-dependencies"]["plot"])'); \
+		$(call install,--constraint constraints.txt $$needed)
 	@touch $@
 
 $(VENV)/.development: $(VENV)/.tools
-	@$(PIP) --requirement constraints.txt
+	@$(call install,--requirement constraints.txt)
 	@touch $@ $(VENV)/.runtime
 
 # A target is left out, with a note, if Rust's standard library for it is not installed.
@@ -124,7 +146,7 @@ WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 
 wheel: build ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
 	@command -v rustc >/dev/null || { echo 'error: no `rustc`; install Rust from https://rustup.rs' >&2; exit 2; }
-	@$(PIP) --constraint constraints.txt ziglang
+	@$(call install,--constraint constraints.txt ziglang)
 	@for target in $(WHEEL_TARGETS); do \
 		[ -d "$$(rustc --print target-libdir --target $$target)" ] \
 			|| { echo "note: no wheel for $$target; run \`rustup target add $$target\`" >&2; continue; }; \

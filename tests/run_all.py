@@ -1,7 +1,9 @@
 """Run every test of the project, and end with one line that counts them.
 
-Rust's tests are compiled while Python's run. Tests of the kernel engine measure time: they run
-last, and alone. With `--fast`: only what takes little, without the kernel engine and a browser.
+Ahead of that line it says how long each part took. Rust's tests are compiled while Python's run.
+Tests of the kernel engine measure time: they run last, and alone. With `--fast`: only what takes
+little, without the kernel engine and a browser. With `--all`: also what a shorter test guards
+already, and random tests from seeds of their own.
 """
 
 import argparse
@@ -9,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -25,8 +28,8 @@ CARGO_FAST = [*CARGO, "--exclude", "dumbbell-emu", "--lib"]
 # The slowest are named at the end.
 PYTEST = [sys.executable, "-m", "pytest", "--durations=40", "--timeout=120"]
 CORES = len(os.sched_getaffinity(0))
-# Tests of one file share what they prepare.
-PYTEST_PARALLEL = [*PYTEST, f"--numprocesses={CORES}", "--dist=loadfile"]
+# Tests of one file share what they prepare; a worker that is done takes over from another.
+PYTEST_PARALLEL = [*PYTEST, f"--numprocesses={CORES}", "--dist=worksteal"]
 
 RUST_RESULT = re.compile(
     r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE
@@ -76,22 +79,41 @@ def run_cargo(command: list[str]) -> tuple[int, Counter[str]]:
 def main() -> int:
     """Run all parts, whatever the first ones say, and add up their counts."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--fast", action="store_true", help="only what takes little")
-    fast = parser.parse_args().fast
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--fast", action="store_true", help="only what takes little")
+    how_much.add_argument("--all", action="store_true", help="leave nothing out")
+    arguments = parser.parse_args()
+    fast = arguments.fast
+    if arguments.all:
+        os.environ["DUMBBELL_TEST_ALL"] = "1"
+    else:
+        os.environ.setdefault("PROPTEST_RNG_SEED", "1")
     cargo = CARGO_FAST if fast else CARGO
     compilation = ["nice", *cargo, "--no-run", "--quiet"]
+    start_s = time.monotonic()
+    took_s: dict[str, float] = {}
     with subprocess.Popen(compilation, cwd=ROOT):
-        without = "not kernel and not browser and not slow" if fast else "not kernel"
+        left_out = [
+            "kernel",
+            *(["browser", "slow"] if fast else []),
+            *([] if arguments.all else ["long"]),
+        ]
+        without = " and ".join(f"not {mark}" for mark in left_out)
         parts = [run_pytest([*PYTEST_PARALLEL, "-m", without])]
+        took_s["Python's tests"] = time.monotonic() - start_s
+    took_s["waiting for Rust's to compile"] = time.monotonic() - start_s - sum(took_s.values())
     parts.append(run_cargo(cargo))
+    took_s["Rust's tests"] = time.monotonic() - start_s - sum(took_s.values())
     if not fast:
         parts.append(run_pytest([*PYTEST, "-m", "kernel"]))
+        took_s["tests of the kernel engine"] = time.monotonic() - start_s - sum(took_s.values())
     counts: Counter[str] = Counter()
     for code, part in parts:
         counts.update(part)
         # A part that broke before it could count is a failure too.
         counts["failed"] += code != 0 and part["failed"] == 0
-    print(f"\n{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    print("\n", *(f"{took:6.0f} s  {part}\n" for part, took in took_s.items()), sep="")
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return 1 if counts["failed"] else 0
 
 

@@ -38,6 +38,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
                 pytest.skip(str(ability))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long: a worker that is done takes tests from another's end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a command left."""

@@ -3,8 +3,8 @@
 Each file in `tests/hostile/` begins with three lines: what it tries, what stops it, and what the
 user is told, as a regular expression (`nothing` if the run goes on without it). All of them are
 values of one axis of one sweep, between good files, so that the sweep must go on. It runs in a cell
-(`cell.py`) in which every effect outside a run's own process is found, as root and as an ordinary
-user.
+(`cell.py`) in which every effect outside a run's own process is found: as an ordinary user, and as
+root, of which `make test` takes every eighth file and `make test-all` takes all.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.python.thorough import THOROUGH
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = ROOT / "tests/hostile"
@@ -60,6 +62,8 @@ class Deed:
 
 
 DEEDS = [deed for deed in map(Deed.of, sorted(HOSTILE.glob("*.*"))) if deed is not None]
+#: What each user does.
+DEEDS_OF = {"ordinary": DEEDS, "root": DEEDS if THOROUGH else DEEDS[::8]}
 
 
 def owned_library(directory: Path) -> bytes:
@@ -139,7 +143,7 @@ class Outcome:
 
 def sweep_in_cell(user: str, planted: dict[str, bytes]) -> Outcome:
     """Run a sweep over all hostile files."""
-    deeds = [f"./{deed.name}" for deed in DEEDS]
+    deeds = [f"./{deed.name}" for deed in DEEDS_OF[user]]
     runs = [GOOD, *deeds, *(f"./{name}" for name in NAMES), f"{GOOD}#reno", "reno"]
     words = ["sweep", GOOD, "cubic", "--axis", f"0.cc={','.join(runs)}", "--out", f"{HOME}/out"]
     words += ["--rate", "10mbit", "--time", "1s"]
@@ -162,7 +166,7 @@ def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return outcomes(tmp_path_factory.getbasetemp())[user].result()
 
 
-pytestmark = pytest.mark.timeout(2 * SWEEP_S)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2 * SWEEP_S)]
 
 
 def test_there_are_enough_files_and_each_says_what_it_tries() -> None:
@@ -200,8 +204,16 @@ def test_the_user_s_output_stays_readable(outcome: Outcome) -> None:
     assert CONTROL.findall(found["out"] + found["err"]) == []
 
 
-@pytest.mark.parametrize("deed", DEEDS, ids=[deed.name for deed in DEEDS])
-def test_the_user_is_told_in_one_line(deed: Deed, outcome: Outcome) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "deed"),
+    [
+        pytest.param(user, deed, id=f"{user}-{deed.name}")
+        for user in USERS
+        for deed in DEEDS_OF[user]
+    ],
+    indirect=["outcome"],
+)
+def test_the_user_is_told_in_one_line(outcome: Outcome, deed: Deed) -> None:
     message = outcome.failed.get(f"./{deed.name}", "nothing")
     assert "\n" not in message
     assert len(message) < 3000

@@ -303,6 +303,7 @@ def test_the_page_shows_figure_and_answer_before_the_findings_fold(reproduced):
     assert '<th><span lang="en">expected</span>' in text
 
 
+@pytest.mark.long
 def test_attribution_says_what_findings_depend_on(cli, tmp_path, monkeypatch):
     paper = PAPERS["coexistence"]
     short = replace(paper, scenario=lambda p, seed: paper.scenario(p, seed).replace(time="2s"))
@@ -322,6 +323,7 @@ def test_attribution_says_what_findings_depend_on(cli, tmp_path, monkeypatch):
         assert text in page
 
 
+@pytest.mark.long
 def test_an_interrupted_attribution_is_written_and_continued(cli, tmp_path, monkeypatch):
     """Ctrl-C while D2 is tried: D1 is there, and none of its runs is run again."""
     paper = PAPERS["coexistence"]
