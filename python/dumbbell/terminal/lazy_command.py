@@ -56,8 +56,9 @@ class LazyCommand(TyperCommand):
 
     def load(self) -> Any:
         """Return the command itself."""
-        leave_pandas_out()
         module = importlib.import_module(f"{self.package}.{self.place}")
+        if "pyarrow" in sys.modules:  # which commands that only list something do without
+            leave_pandas_out()
         app = getattr(module, f"{self.place}_app", None)
         if app is None:
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
