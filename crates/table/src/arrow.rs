@@ -8,7 +8,7 @@ use std::ptr::{null, null_mut};
 use crate::batch::Batch;
 use crate::column::{Column, Values};
 
-/// `ARROW_FLAG_NULLABLE`.
+/// The flag of a column with gaps, `ARROW_FLAG_NULLABLE`.
 const NULLABLE: i64 = 2;
 
 /// `struct ArrowSchema`: names and types.

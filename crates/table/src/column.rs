@@ -156,7 +156,7 @@ impl Column {
         Self::new(T::store(values), Some(is_there))
     }
 
-    /// Texts.
+    /// A column of texts.
     ///
     /// # Panics
     ///

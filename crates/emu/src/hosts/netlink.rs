@@ -11,13 +11,13 @@ use crate::hosts::netlink_message::{
     Answer, Message, address, number, put_attribute, short, terminated,
 };
 
-/// Of `struct ifaddrmsg`, `ndmsg`: bytes before the attributes.
+/// Bytes before the attributes: of `struct ifaddrmsg`, and of `ndmsg`.
 const ADDRESS_BYTES: usize = 8;
 const NEIGHBOUR_BYTES: usize = 12;
-/// <https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/rtnetlink.h#L481>.
+/// Metrics of routes: <https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/rtnetlink.h#L481>.
 const RTAX_QUICKACK: u16 = 15;
 const RTAX_CC_ALGO: u16 = 16;
-/// <https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/fib_rules.h>.
+/// Rules of routing: <https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/fib_rules.h>.
 const FRA_IIFNAME: u16 = 3;
 const FRA_PRIORITY: u16 = 6;
 const FR_ACT_BLACKHOLE: u8 = 6;
@@ -228,7 +228,7 @@ fn link_message(index: u32, flags: u32) -> Message {
     Message::new(libc::RTM_SETLINK, &fixed)
 }
 
-/// `struct ndmsg`.
+/// A question or a change about a neighbour, `struct ndmsg`.
 fn neighbour_message(kind: u16, index: u32, address: IpAddr, flags: u8) -> Message {
     let mut fixed = [0; NEIGHBOUR_BYTES];
     fixed[0] = family_byte(family_of(address));

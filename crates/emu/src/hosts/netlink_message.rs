@@ -5,9 +5,9 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// `struct nlmsghdr`.
+/// Length of `struct nlmsghdr`.
 const HEADER_BYTES: usize = 16;
-/// `struct nlattr`.
+/// Length of `struct nlattr`.
 const ATTRIBUTE_BYTES: usize = 4;
 
 /// A message to the kernel.
@@ -73,7 +73,7 @@ pub(crate) fn terminated(text: &str) -> Vec<u8> {
 /// A message from the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer<'a> {
-    /// `RTM_NEWADDR`, say.
+    /// What it is: `RTM_NEWADDR`, say.
     pub(crate) kind: u16,
     /// What follows the header.
     pub(crate) body: &'a [u8],
