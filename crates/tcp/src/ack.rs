@@ -114,8 +114,11 @@ impl Sender {
     fn process_ack(&mut self, ack: &AckHeader, sack: &SackBlocks, is_newer: bool) -> Option<u32> {
         let sock = &self.cc.sock;
         let (prior_delivered, prior_lost) = (sock.delivered, sock.lost);
-        let (prior_una, prior_fack, prior_packets) =
-            (self.una, self.fack.max(self.una), sock.packets_out);
+        let (prior_una, prior_fack, prior_packets) = (
+            self.una,
+            self.scoreboard.fack.max(self.una),
+            sock.packets_out,
+        );
         let mut progress = Progress {
             una_advanced: ack.ack > self.una,
             window_updated: false,
@@ -134,7 +137,7 @@ impl Sender {
             rate: RateSampler::new(sock.packets_in_flight()),
         };
         self.advance_una(ack, &mut progress);
-        if !sack.is_empty() && self.has_sack {
+        if !sack.is_empty() && self.scoreboard.has_sack {
             self.process_sack(sack, prior_una, &mut progress);
         }
         let mut ca_ack_flags = CA_ACK_SLOWPATH;
@@ -165,8 +168,8 @@ impl Sender {
         let sock = &mut self.cc.sock;
         let mut rs = progress
             .rate
-            .finish(sock, &self.boundaries, delivered, losses, rtt_us);
-        if self.boundaries.has_short() {
+            .finish(sock, &self.stream.boundaries, delivered, losses, rtt_us);
+        if self.stream.boundaries.has_short() {
             self.forget_boundaries();
         }
         if self.segments.records_transmit_states() {
@@ -206,7 +209,7 @@ impl Sender {
         rate.add_transmit_state(&self.segments, sock, &mut rs);
         rs.is_ece = progress.ece;
         rs.is_acking_tlp_retrans_seq = acks_tlp_retrans;
-        self.cc.sock.highest_sack = self.byte_seq(self.fack);
+        self.cc.sock.highest_sack = self.stream.byte_seq(self.scoreboard.fack);
         rs
     }
 
@@ -223,7 +226,7 @@ impl Sender {
         if ack.ack < self.una {
             return; // it was overtaken: what it says is old
         }
-        let ack_bytes = self.boundaries.bytes_before(ack.ack);
+        let ack_bytes = self.stream.boundaries.bytes_before(ack.ack);
         if progress.una_advanced {
             self.una = ack.ack;
             let is_fin_acked = self.is_fin_acked();
@@ -243,7 +246,7 @@ impl Sender {
             progress.una_advanced || ack.rwnd_bytes > sock.snd_wnd || ack.rwnd_bytes == 0;
         if progress.window_updated {
             sock.snd_wnd = ack.rwnd_bytes;
-            self.wnd_end_bytes = ack_bytes + u64::from(ack.rwnd_bytes);
+            self.output.wnd_end_bytes = ack_bytes + u64::from(ack.rwnd_bytes);
         }
     }
 
@@ -266,13 +269,13 @@ impl Sender {
         } else {
             self.take_repaired(acked, ack, progress)
         };
-        if !self.has_sack {
+        if !self.scoreboard.has_sack {
             self.forget_duplicate_acks(self.una - prior_una, progress);
         }
         if progress.ece {
             self.count_ce(prior_delivered);
         }
-        self.fack = self.fack.max(self.una);
+        self.scoreboard.fack = self.scoreboard.fack.max(self.una);
         let rtt_us = self.sample_rtt(ack, acked_sent_us, progress);
         if self.una > prior_una {
             progress.data_acked = true;
@@ -319,7 +322,7 @@ impl Sender {
         sock.delivered += acked.end - first;
         progress.rate.on_delivered(sock, last, segment);
         progress.reord = progress.reord.min(first);
-        progress.orig_sack_acked |= first < self.high_seq;
+        progress.orig_sack_acked |= first < self.recovery.high_seq;
         self.rack_advance(last, 0, last_sent_us);
         (first_sent_us, last_sent_us)
     }
@@ -346,11 +349,11 @@ impl Sender {
             } else if flags & SACKED == 0 {
                 acked_sent_us.get_or_insert((sent_us, sent_us)).1 = sent_us;
                 progress.reord = progress.reord.min(seq);
-                progress.orig_sack_acked |= seq < self.high_seq;
+                progress.orig_sack_acked |= seq < self.recovery.high_seq;
             }
             if flags & SACKED != 0 {
                 sock.sacked_out -= 1;
-                self.count.note_acked();
+                self.scoreboard.count.note_acked();
             } else {
                 sock.delivered += 1;
                 let is_spurious =

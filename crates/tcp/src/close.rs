@@ -8,16 +8,16 @@ impl Sender {
     /// The application closes: the FIN follows what it has written. [`Sender::poll_transmit`] must
     /// follow.
     pub fn close(&mut self) {
-        self.closes = true;
+        self.stream.closes = true;
     }
 
     /// The application stops: nothing new is sent, what was sent is still delivered. If it was to
     /// close, it does.
     pub fn stop(&mut self) {
-        if self.nxt < self.end {
-            self.set_written(self.sent_bytes);
-            self.is_closing = self.closes;
-            self.fin_rides = false;
+        if self.nxt < self.stream.end {
+            self.set_written(self.stream.sent_bytes);
+            self.stream.is_closing = self.stream.closes;
+            self.stream.fin_rides = false;
         }
     }
 
@@ -31,15 +31,15 @@ impl Sender {
     /// when windows and pacing allow it like any other segment. Returns the segments sent.
     #[cold]
     pub(crate) fn close_after_data(&mut self) -> u32 {
-        let was_held = self.nxt + 1 == self.end && self.holds_tail();
-        if self.closes && !self.is_closing {
-            self.is_closing = true;
-            self.fin_rides = self.nxt < self.end;
+        let was_held = self.nxt + 1 == self.stream.end && self.holds_tail();
+        if self.stream.closes && !self.stream.is_closing {
+            self.stream.is_closing = true;
+            self.stream.fin_rides = self.nxt < self.stream.end;
         }
-        let is_due = if self.fin_rides {
+        let is_due = if self.stream.fin_rides {
             was_held
         } else {
-            self.nxt == self.end && self.nxt < self.segments_end()
+            self.nxt == self.stream.end && self.nxt < self.stream.segments_end()
         };
         if !is_due {
             return 0;
@@ -53,36 +53,20 @@ impl Sender {
         1
     }
 
-    /// One past the last segment there will be, a FIN of its own included.
-    #[inline]
-    pub(crate) fn segments_end(&self) -> u32 {
-        self.end + u32::from(self.is_closing && !self.fin_rides)
-    }
-
-    /// The kind of a segment.
-    #[inline]
-    pub(crate) fn kind_of(&self, seq: u32) -> SegmentKind {
-        if seq.saturating_add(1) < self.end {
-            SegmentKind::Data
-        } else if seq >= self.end {
-            SegmentKind::Fin
-        } else if self.fin_rides {
-            SegmentKind::LastData
-        } else {
-            SegmentKind::Data
-        }
-    }
-
     /// Whether the FIN was sent.
     #[inline]
     pub(crate) fn has_sent_fin(&self) -> bool {
-        self.is_closing && self.nxt >= self.end && self.nxt == self.segments_end()
+        self.stream.is_closing
+            && self.nxt >= self.stream.end
+            && self.nxt == self.stream.segments_end()
     }
 
     /// Whether the FIN was sent and is acknowledged.
     #[inline]
     pub(crate) fn is_fin_acked(&self) -> bool {
-        self.is_closing && self.una >= self.end && self.una == self.segments_end()
+        self.stream.is_closing
+            && self.una >= self.stream.end
+            && self.una == self.stream.segments_end()
     }
 
     /// The receiver's FIN, which acknowledges ours; acknowledged whenever it arrives (RFC 9293

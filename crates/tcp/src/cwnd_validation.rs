@@ -14,10 +14,10 @@ impl Sender {
     /// What the application wrote since the last transmission is about to be sent, if it may.
     #[cold]
     pub(crate) fn note_writes(&mut self) {
-        if std::mem::take(&mut self.wrote_when_starved) {
+        if std::mem::take(&mut self.stream.wrote_when_starved) {
             self.note_starvation();
         }
-        self.wrote = false;
+        self.stream.wrote = false;
         self.restart_after_idle();
     }
 
@@ -66,13 +66,13 @@ impl Sender {
     pub(crate) fn validate_cwnd(&mut self, is_cwnd_limited: bool) {
         let sock = &mut self.cc.sock;
         let is_larger = !sock.is_cwnd_limited() && sock.packets_out > sock.max_packets_out;
-        if self.una >= self.cwnd_usage_seq || is_cwnd_limited || is_larger {
+        if self.una >= self.output.cwnd_usage_seq || is_cwnd_limited || is_larger {
             sock.set_cwnd_limited(is_cwnd_limited);
             sock.max_packets_out = sock.packets_out;
-            self.cwnd_usage_seq = self.nxt;
+            self.output.cwnd_usage_seq = self.nxt;
             sock.cwnd_usage_seq = sock.snd_nxt;
         }
-        if self.is_written {
+        if self.stream.is_written {
             self.note_cwnd_usage();
         }
     }

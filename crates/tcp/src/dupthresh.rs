@@ -33,7 +33,7 @@ impl Sender {
     pub(crate) fn has_duplicates_enough(&self) -> bool {
         let sock = &self.cc.sock;
         self.config.behaviour.detection == Detection::DupthreshAndRack
-            && self.has_sack
+            && self.scoreboard.has_sack
             && sock.sacked_out >= sock.reordering
     }
 
@@ -46,13 +46,13 @@ impl Sender {
         has_begun: bool,
     ) {
         if self.config.behaviour.detection != Detection::DupthreshAndRack
-            || !self.has_sack
+            || !self.scoreboard.has_sack
             || self.una == self.nxt
         {
             return;
         }
         let (sacked_out, reordering) = (self.cc.sock.sacked_out, self.cc.sock.reordering);
-        let reaches_far = self.fack > self.una + reordering + 1;
+        let reaches_far = self.scoreboard.fack > self.una + reordering + 1;
         let is_duplicate =
             !(progress.una_advanced || progress.window_updated || progress.data_acked);
         let is_due = if is_partial {
@@ -72,23 +72,23 @@ impl Sender {
 
     /// Marks lost what has at most `sacked` SACKed segments below it.
     fn mark_below(&mut self, sacked: u32) {
-        if self.count.next < self.una {
-            self.count = Count {
+        if self.scoreboard.count.next < self.una {
+            self.scoreboard.count = Count {
                 next: self.una,
                 sacked_below: 0,
             };
         }
-        while self.count.next < self.nxt {
-            let flags = self.segments.get(self.count.next).flags;
-            let counted = self.count.sacked_below + u32::from(flags & SACKED != 0);
+        while self.scoreboard.count.next < self.nxt {
+            let flags = self.segments.get(self.scoreboard.count.next).flags;
+            let counted = self.scoreboard.count.sacked_below + u32::from(flags & SACKED != 0);
             if counted > sacked {
                 break;
             }
-            self.count.sacked_below = counted;
+            self.scoreboard.count.sacked_below = counted;
             if flags & (SACKED | LOST) == 0 {
-                self.mark_lost(self.count.next);
+                self.mark_lost(self.scoreboard.count.next);
             }
-            self.count.next += 1;
+            self.scoreboard.count.next += 1;
         }
     }
 }

@@ -162,7 +162,7 @@ impl Sender {
     pub(crate) fn enter_cwr(&mut self) {
         self.cc.sock.prior_ssthresh = 0;
         if self.cc.sock.ca_state() < CaState::Cwr {
-            self.undo_marker = None;
+            self.recovery.undo_marker = None;
             self.init_cwnd_reduction();
             self.cc.set_state(CaState::Cwr);
             self.counters.ecn_reduction_count += 1;

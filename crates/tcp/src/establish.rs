@@ -57,9 +57,9 @@ impl Sender {
     #[inline]
     pub(crate) fn send_packet(&mut self, seq: u32, kind: SegmentKind, wire_bytes: u32, flags: u8) {
         let is_retransmission = flags & EVER_RETRANS != 0;
-        self.ip_id = self.ip_id.wrapping_add(1);
+        let ip_id = self.output.next_ip_id();
         let (ecn, cwr, ace) = self.ecn_of(kind, is_retransmission);
-        self.outbox.push(Packet {
+        self.output.outbox.push(Packet {
             flow: self.config.flow,
             wire_bytes,
             ecn,
@@ -69,7 +69,7 @@ impl Sender {
                 seq,
                 ts_val_ms: self.now_ms,
                 ts_ecr_ms: self.ts_recent_ms,
-                info: DataInfo::new(kind, self.ip_id)
+                info: DataInfo::new(kind, ip_id)
                     .retransmission(is_retransmission)
                     .psh(flags & PUSHED != 0)
                     .reverse(self.config.half == Half::Reverse)
@@ -139,7 +139,7 @@ impl Sender {
         if self.counters.syn_retransmits > 1 {
             self.cc.sock.snd_cwnd = 1; // RFC 6298 §5.7, RFC 5681 §3.1
         }
-        self.wnd_end_bytes = u64::from(rwnd_bytes);
+        self.output.wnd_end_bytes = u64::from(rwnd_bytes);
         let sock = &mut self.cc.sock;
         sock.snd_wnd = rwnd_bytes;
         sock.snd_cwnd_stamp = self.now_ms;

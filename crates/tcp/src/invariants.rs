@@ -17,7 +17,7 @@ impl Sender {
                 .count() as u32
         };
         assert_eq!(sock.packets_out, self.nxt - self.una, "packets_out");
-        if self.has_sack {
+        if self.scoreboard.has_sack {
             assert_eq!(sock.sacked_out, count(SACKED), "sacked_out");
         }
         assert_eq!(sock.lost_out, count(LOST), "lost_out");
@@ -25,7 +25,12 @@ impl Sender {
         let may_forget = self.config.behaviour.has_hint_defect;
         for seq in self.una..self.nxt {
             let segment = self.segments.get(seq);
-            let is_queued = || self.lost_queue.iter().any(|entry| entry.0 == seq);
+            let is_queued = || {
+                self.scoreboard
+                    .lost_queue
+                    .iter()
+                    .any(|entry| entry.0 == seq)
+            };
             assert!(
                 !(segment.has(SACKED) && segment.has(LOST)),
                 "{seq}: arrived and lost"
@@ -39,11 +44,17 @@ impl Sender {
                 "{seq}: lost and forgotten"
             );
         }
-        assert!(self.fack <= self.nxt, "SACKed beyond what was sent");
+        assert!(
+            self.scoreboard.fack <= self.nxt,
+            "SACKed beyond what was sent"
+        );
         let sent = (self.una..self.nxt).map(|seq| u64::from(self.payload_bytes(seq)));
-        assert_eq!(self.sent_bytes, self.boundaries.bytes_before(self.nxt));
         assert_eq!(
-            self.sent_bytes - self.boundaries.bytes_before(self.una),
+            self.stream.sent_bytes,
+            self.stream.boundaries.bytes_before(self.nxt)
+        );
+        assert_eq!(
+            self.stream.sent_bytes - self.stream.boundaries.bytes_before(self.una),
             sent.sum::<u64>(),
             "bytes out"
         );

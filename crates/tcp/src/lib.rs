@@ -12,7 +12,7 @@
 //! | `stream`, `boundaries` | what the application writes, as segments |
 //! | `nagle` | when a short segment waits: Nagle, cork |
 //! | `ack` | one ACK: scoreboard, RTT, rate sample, congestion control |
-//! | `sack`, `segments` | scoreboard (RFC 2018, 2883, 6675) |
+//! | `sack`, `segments`, `scoreboard` | scoreboard (RFC 2018, 2883, 6675) |
 //! | `sack_store` | SACK blocks of the ACKs on their way |
 //! | `rack` | loss detection (RFC 8985) |
 //! | `behaviour`, `dupthresh`, `retransmit_hint` | what earlier releases of Linux did otherwise |
@@ -66,9 +66,11 @@ mod ecn_echo;
 mod establish;
 mod gro;
 mod invariants;
+mod loss;
 mod memory;
 mod nagle;
 mod newreno;
+mod output;
 mod pacing;
 mod packet;
 mod passive;
@@ -83,6 +85,7 @@ mod retransmit_hint;
 mod rtt;
 mod sack;
 mod sack_store;
+mod scoreboard;
 mod segments;
 mod send_buffer;
 mod sender;

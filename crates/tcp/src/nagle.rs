@@ -39,20 +39,20 @@ impl Sender {
     /// does not leave because of this write. [`Sender::poll_transmit`] must follow.
     pub fn write_more(&mut self, bytes: u64) {
         self.write(bytes);
-        self.nagle.more_follows = true;
+        self.output.nagle.more_follows = true;
     }
 
     /// Turns Nagle's algorithm on or off; off (`TCP_NODELAY`) lets leave what waits, even if it is
     /// corked. [`Sender::poll_transmit`] must follow.
     pub fn set_nagle(&mut self, is_on: bool) {
-        self.nagle.is_on = is_on;
-        self.nagle.pushes = !is_on;
+        self.output.nagle.is_on = is_on;
+        self.output.nagle.pushes = !is_on;
     }
 
     /// Short segments wait, or wait no longer, until they are full (`TCP_CORK`); the persist timer
     /// sends what waits too long. [`Sender::poll_transmit`] must follow.
     pub fn set_cork(&mut self, is_corked: bool) {
-        let nagle = &mut self.nagle;
+        let nagle = &mut self.output.nagle;
         nagle.pushes = nagle.is_corked && !is_corked && !nagle.is_on;
         nagle.is_corked = is_corked;
     }
@@ -60,12 +60,15 @@ impl Sender {
     /// Whether the segment that takes the last bytes written is short and must wait. The FIN does not.
     #[inline]
     pub(crate) fn holds_tail(&self) -> bool {
-        if self.tail_bytes == self.config.mss_bytes || self.fin_rides || self.nagle.pushes {
+        if self.stream.tail_bytes == self.config.mss_bytes
+            || self.stream.fin_rides
+            || self.output.nagle.pushes
+        {
             return false;
         }
-        let nagle = &self.nagle;
+        let nagle = &self.output.nagle;
         // Linux's `tcp_minshall_check`.
-        let waits_for_ack = nagle.is_on && self.short_end > self.una;
+        let waits_for_ack = nagle.is_on && self.output.short_end > self.una;
         nagle.is_corked || nagle.more_follows || waits_for_ack
     }
 }

@@ -12,8 +12,8 @@ impl Sender {
     /// The peer does not permit SACK: losses are found by duplicate ACKs, and no tail loss probes
     /// are sent, which need SACK (RFC 8985 §7.2).
     pub fn disable_sack(&mut self) {
-        self.has_sack = false;
-        self.sends_loss_probes = false;
+        self.scoreboard.has_sack = false;
+        self.recovery.sends_loss_probes = false;
     }
 
     /// A duplicate ACK: one more segment has arrived, whichever it is (Linux's `tcp_add_reno_sack`).
@@ -56,7 +56,7 @@ impl Sender {
         sock.sacked_out = sock.packets_out - holes;
         sock.reordering = (sock.packets_out + acked).min(MAX_REORDERING);
         sock.reord_seen += 1;
-        self.reord_seen = true;
+        self.scoreboard.reord_seen = true;
     }
 
     /// The head is lost: of a first window after as many duplicate ACKs as the threshold, of recovery

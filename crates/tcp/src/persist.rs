@@ -14,14 +14,15 @@ impl Sender {
     /// Sets the timer if something waits that no ACK will release (Linux's `tcp_check_probe_timer`).
     #[inline]
     pub(crate) fn check_persist_timer(&mut self) {
-        if self.cc.sock.packets_out == 0 && self.nxt < self.end {
+        if self.cc.sock.packets_out == 0 && self.nxt < self.stream.end {
             self.arm_persist_timer();
         }
     }
 
     #[cold]
     fn arm_persist_timer(&mut self) {
-        let waits = self.limit == Limit::Rwnd || (self.nxt + 1 == self.end && self.holds_tail());
+        let waits = self.output.limit == Limit::Rwnd
+            || (self.nxt + 1 == self.stream.end && self.holds_tail());
         if waits && self.timers.pending().is_none() {
             self.arm_xmit_timer(XmitTimer::Persist, self.rto_us() * 1000);
         }
@@ -30,7 +31,7 @@ impl Sender {
     /// Linux's `tcp_send_probe0`: a segment if there is room for it, otherwise one without payload that
     /// the receiver must answer.
     pub(crate) fn on_persist_timeout(&mut self) {
-        if self.cc.sock.packets_out > 0 || self.nxt >= self.end {
+        if self.cc.sock.packets_out > 0 || self.nxt >= self.stream.end {
             return;
         }
         if self.window_admits(1) > 0 {

@@ -104,7 +104,7 @@ impl Sender {
             return self.earlier_reo_wnd_us();
         }
         let sock = &self.cc.sock;
-        if !self.reord_seen
+        if !self.scoreboard.reord_seen
             && (sock.ca_state() >= CaState::Recovery || sock.sacked_out >= sock.reordering)
         {
             return 0;
@@ -124,7 +124,7 @@ impl Sender {
         } else {
             sock.lost_out == 0
         };
-        if min_rtt_us == u32::MAX || !(self.reord_seen || is_early) {
+        if min_rtt_us == u32::MAX || !(self.scoreboard.reord_seen || is_early) {
             return EARLIER_REO_WND_US;
         }
         let quarter_us = u64::from(min_rtt_us >> 2);
@@ -171,21 +171,26 @@ impl Sender {
 
     /// Originals sent before the delivered segment and not delivered themselves.
     fn collect_candidates(&mut self) {
-        self.rack_next = self.rack_next.max(self.una);
-        while self.rack_next < self.nxt {
-            let segment = self.segments.get(self.rack_next);
+        self.scoreboard.rack_next = self.scoreboard.rack_next.max(self.una);
+        while self.scoreboard.rack_next < self.nxt {
+            let segment = self.segments.get(self.scoreboard.rack_next);
             if segment.flags & (SACKED | LOST | EVER_RETRANS) == 0 {
-                if !self.rack.sent_after(segment.sent_us, self.rack_next) {
+                if !self
+                    .rack
+                    .sent_after(segment.sent_us, self.scoreboard.rack_next)
+                {
                     break;
                 }
-                self.rack_candidates.push_back(self.rack_next);
+                self.scoreboard
+                    .rack_candidates
+                    .push_back(self.scoreboard.rack_next);
             }
-            self.rack_next += 1;
+            self.scoreboard.rack_next += 1;
         }
     }
 
     fn judge_originals(&mut self, reo_wnd_us: u64) -> u64 {
-        while let Some(&seq) = self.rack_candidates.front() {
+        while let Some(&seq) = self.scoreboard.rack_candidates.front() {
             if self.is_rack_candidate(seq) {
                 let sent_us = self.segments.get(seq).sent_us;
                 if self.rack_remaining_us(sent_us, reo_wnd_us).is_some() {
@@ -193,15 +198,15 @@ impl Sender {
                 }
                 self.mark_lost(seq);
             }
-            self.rack_candidates.pop_front();
+            self.scoreboard.rack_candidates.pop_front();
         }
         // The one sent last is awaited longest.
-        while let Some(&seq) = self.rack_candidates.back() {
+        while let Some(&seq) = self.scoreboard.rack_candidates.back() {
             if self.is_rack_candidate(seq) {
                 let sent_us = self.segments.get(seq).sent_us;
                 return self.rack_remaining_us(sent_us, reo_wnd_us).unwrap_or(0);
             }
-            self.rack_candidates.pop_back();
+            self.scoreboard.rack_candidates.pop_back();
         }
         0
     }
@@ -211,7 +216,7 @@ impl Sender {
     }
 
     fn judge_retransmissions(&mut self, reo_wnd_us: u64) -> u64 {
-        while let Some(&(seq, sent_us)) = self.retransmissions.front() {
+        while let Some(&(seq, sent_us)) = self.scoreboard.retransmissions.front() {
             let segment = self.segments.get(seq);
             // Nor does a loss probe count as in flight in addition to its original: it is awaited
             // instead.
@@ -228,7 +233,7 @@ impl Sender {
                 }
                 self.mark_lost(seq);
             }
-            self.retransmissions.pop_front();
+            self.scoreboard.retransmissions.pop_front();
         }
         0
     }
@@ -252,11 +257,11 @@ impl Sender {
         if self.cc.has_skb_marked_lost() {
             self.report_lost(seq);
         }
-        self.counters.lost_pkts += u64::from(seq < self.end); // a FIN is not data
+        self.counters.lost_pkts += u64::from(seq < self.stream.end); // a FIN is not data
         if self.config.behaviour.has_hint_defect {
             self.lower_retransmit_hint(seq);
         } else {
-            self.lost_queue.push(std::cmp::Reverse(seq));
+            self.scoreboard.lost_queue.push(std::cmp::Reverse(seq));
         }
     }
 
@@ -269,8 +274,8 @@ impl Sender {
         // As in Linux, delivery clears what would be sampled.
         let is_sampled = segment.has(SAMPLED);
         let lost = LostSegment {
-            seq: self.byte_seq(seq),
-            end_seq: self.byte_seq(seq + 1),
+            seq: self.stream.byte_seq(seq),
+            end_seq: self.stream.byte_seq(seq + 1),
             sacked: TCPCB_LOST,
             is_app_limited: segment.has(APP_LIMITED),
             delivered_ce: segment.delivered_ce.low_bits(),

@@ -1,14 +1,11 @@
 //! The congestion states: Open, Disorder, CWR, Recovery and Loss.
 //!
-//! Fast recovery with SACK and RACK (RFC 6675, RFC 8985), the proportional rate
-//! reduction (RFC 9937) and F-RTO (RFC 5682), as Linux combines them. Undoing a
-//! reduction is in `undo`.
+//! Fast recovery with SACK and RACK (RFC 6675, RFC 8985) and the proportional rate reduction (RFC 9937), as Linux
+//! combines them. What follows a timeout is in `loss`; undoing a reduction is in `undo`.
 
 use dumbbell_cc::{CaEvent, CaState, TCP_INFINITE_SSTHRESH};
 
 use crate::ack::Progress;
-use crate::dupthresh::Count;
-use crate::establish::INITIAL_REORDERING;
 use crate::packet::AckHeader;
 use crate::segments::EVER_RETRANS;
 use crate::sender::Sender;
@@ -22,6 +19,72 @@ pub(crate) enum Retransmit {
     Lost,
     /// New data first: F-RTO probes whether the timeout was spurious (RFC 5682 §3.1 step 2b).
     New,
+}
+
+/// An episode of loss recovery: how far it reaches, what may prove it spurious, and what it sends next.
+#[derive(Debug)]
+pub(crate) struct Recovery {
+    /// SND.NXT when the congestion state was entered.
+    pub(crate) high_seq: u32,
+    /// SND.UNA when the window was reduced, while the reduction may be undone.
+    pub(crate) undo_marker: Option<u32>,
+    /// Retransmissions not yet known to be spurious; -1: none made yet.
+    pub(crate) undo_retrans: i32,
+    /// Time of the first retransmission of this episode, ms.
+    pub(crate) retrans_stamp_ms: Option<u32>,
+    /// SND.NXT when a tail loss probe left, until it is resolved (RFC 8985 §7.4).
+    pub(crate) tlp_high_seq: Option<u32>,
+    /// The tail loss probe was a retransmission.
+    pub(crate) tlp_retrans: bool,
+    pub(crate) sends_loss_probes: bool,
+    /// F-RTO (RFC 5682) watches whether this timeout was spurious.
+    pub(crate) frto: bool,
+    pub(crate) retransmit: Retransmit,
+}
+
+impl Recovery {
+    /// No loss has been seen.
+    pub(crate) fn new() -> Self {
+        Self {
+            high_seq: 0,
+            undo_marker: None,
+            undo_retrans: 0,
+            retrans_stamp_ms: None,
+            tlp_high_seq: None,
+            tlp_retrans: false,
+            sends_loss_probes: true,
+            frto: false,
+            retransmit: Retransmit::None,
+        }
+    }
+
+    /// A reduction begins at `una`, with `retrans_out` retransmissions in flight.
+    pub(crate) fn begin_undo(&mut self, una: u32, retrans_out: u32) {
+        self.undo_marker = Some(una);
+        let tlp_in_flight = self.tlp_high_seq.is_some() && self.tlp_retrans;
+        self.undo_retrans = retrans_out as i32 + i32::from(tlp_in_flight);
+        if self.undo_retrans == 0 {
+            self.undo_retrans = -1; // 0 would mean that all were spurious
+        }
+    }
+
+    /// A segment is retransmitted at `now_ms`.
+    #[inline]
+    pub(crate) fn note_retransmission(&mut self, now_ms: u32) {
+        self.retrans_stamp_ms.get_or_insert(now_ms);
+        self.undo_retrans = self.undo_retrans.max(0) + 1;
+    }
+
+    /// RFC 4015: the ACK echoes a time before the first retransmission, so the original arrived.
+    pub(crate) fn packet_was_delayed(&self, ack: &AckHeader) -> bool {
+        self.retrans_stamp_ms
+            .is_none_or(|stamp_ms| ack.echoes_before(stamp_ms))
+    }
+
+    /// Whether everything since the reduction proves that it was spurious.
+    pub(crate) fn may_undo(&self, ack: &AckHeader) -> bool {
+        self.undo_marker.is_some() && (self.undo_retrans == 0 || self.packet_was_delayed(ack))
+    }
 }
 
 impl Sender {
@@ -42,8 +105,10 @@ impl Sender {
             self.cc.sock.prior_ssthresh = 0; // congestion is proven: nothing to undo
         }
         match self.cc.sock.ca_state() {
-            CaState::Open => self.retrans_stamp_ms = None,
-            state if self.una >= self.high_seq && self.leave_reduction(state, ack) => return,
+            CaState::Open => self.recovery.retrans_stamp_ms = None,
+            state if self.una >= self.recovery.high_seq && self.leave_reduction(state, ack) => {
+                return;
+            }
             _ => {}
         }
         let (mut is_partial, mut has_begun) = (false, false);
@@ -54,7 +119,7 @@ impl Sender {
                     if self.try_undo_partial(ack, prior_una) {
                         return;
                     }
-                } else if !self.has_sack {
+                } else if !self.scoreboard.has_sack {
                     self.count_duplicate_ack(progress);
                 }
                 if self.try_undo_dsack() {
@@ -88,19 +153,19 @@ impl Sender {
             }
         }
         self.mark_lost_by_count(progress, is_partial, has_begun);
-        self.retransmit = Retransmit::Lost;
+        self.recovery.retransmit = Retransmit::Lost;
     }
 
     /// `high_seq` is acknowledged: the episode is over. Returns whether the ACK needs nothing more,
     /// because without SACK the state is kept.
     fn leave_reduction(&mut self, state: CaState, ack: &AckHeader) -> bool {
         match state {
-            CaState::Cwr if self.una != self.high_seq => {
+            CaState::Cwr if self.una != self.recovery.high_seq => {
                 self.end_cwnd_reduction();
                 self.cc.set_state(CaState::Open);
             }
             CaState::Recovery => {
-                if !self.has_sack {
+                if !self.scoreboard.has_sack {
                     self.cc.sock.sacked_out = 0;
                 }
                 if self.try_undo_recovery(ack) {
@@ -116,7 +181,7 @@ impl Sender {
     /// Outside recovery: stays (nearly) open, or enters recovery when a loss is proven.
     /// Returns whether recovery was entered.
     fn open_or_recover(&mut self, progress: &mut Progress) -> bool {
-        if !self.has_sack {
+        if !self.scoreboard.has_sack {
             if progress.una_advanced {
                 self.cc.sock.sacked_out = 0;
             }
@@ -138,7 +203,7 @@ impl Sender {
         if self.una == self.nxt {
             return;
         }
-        if !self.has_sack {
+        if !self.scoreboard.has_sack {
             return self.mark_head_lost(progress.una_advanced);
         }
         let prior_retrans = self.cc.sock.retrans_out;
@@ -152,7 +217,7 @@ impl Sender {
     /// the ACK echoes a mark.
     pub(crate) fn enter_recovery(&mut self, ece: bool) {
         self.cc.sock.prior_ssthresh = 0;
-        self.init_undo();
+        self.recovery.begin_undo(self.una, self.cc.sock.retrans_out);
         if !self.in_cwnd_reduction() {
             if !ece {
                 self.cc.sock.prior_ssthresh = self.current_ssthresh();
@@ -165,7 +230,7 @@ impl Sender {
 
     pub(crate) fn init_cwnd_reduction(&mut self) {
         self.set_high_seq();
-        self.tlp_high_seq = None;
+        self.recovery.tlp_high_seq = None;
         let sock = &mut self.cc.sock;
         sock.snd_cwnd_cnt = 0;
         sock.prior_cwnd = sock.snd_cwnd;
@@ -213,7 +278,7 @@ impl Sender {
     }
 
     fn end_cwnd_reduction_after_recovery(&mut self) {
-        self.settle_cwnd(self.undo_marker.is_some());
+        self.settle_cwnd(self.recovery.undo_marker.is_some());
     }
 
     /// RFC 9937 §6: at the end of recovery cwnd is ssthresh, unless the reduction was undone.
@@ -244,7 +309,7 @@ impl Sender {
 
     fn try_to_open(&mut self, ece: bool) {
         if !self.any_retransmission_done() {
-            self.retrans_stamp_ms = None;
+            self.recovery.retrans_stamp_ms = None;
         }
         if ece {
             self.enter_cwr();
@@ -273,119 +338,8 @@ impl Sender {
             || (self.una < self.nxt && self.segments.get(self.una).has(EVER_RETRANS))
     }
 
-    fn set_high_seq(&mut self) {
-        self.high_seq = self.nxt;
-        self.cc.sock.high_seq = self.byte_seq(self.nxt);
-    }
-
-    // After a timeout.
-
-    /// An ACK in Loss: F-RTO's verdict (RFC 5682 §3.1, with SACK), or continue retransmitting.
-    fn process_loss(&mut self, ack: &AckHeader, progress: &Progress) {
-        let recovered = self.una >= self.high_seq;
-        if progress.una_advanced && self.try_undo_loss(ack, false) {
-            return;
-        }
-        // Linux 4.10 to 4.15.10: it says of itself that this is F-RTO's step 3b whether F-RTO runs or not.
-        if self.config.behaviour.undoes_on_any_sack
-            && progress.orig_sack_acked
-            && self.undo_marker.is_some()
-            && self.try_undo_loss(ack, true)
-        {
-            return;
-        }
-        if self.frto {
-            // Step 3b: data from before the timeout arrived without being retransmitted.
-            if progress.orig_sack_acked && self.try_undo_loss(ack, true) {
-                return;
-            }
-            if self.nxt > self.high_seq {
-                if progress.data_sacked || progress.is_dup_ack() {
-                    self.frto = false; // step 3a: the loss was real
-                }
-            } else if progress.una_advanced && !recovered {
-                self.set_high_seq();
-                if self.may_probe_with_new() {
-                    self.retransmit = Retransmit::New; // step 2b
-                    return;
-                }
-                self.frto = false;
-            }
-        }
-        if recovered {
-            self.try_undo_recovery(ack);
-            return;
-        }
-        if !self.has_sack {
-            if self.nxt > self.high_seq && progress.is_dup_ack() {
-                self.count_duplicate_ack(progress); // new data of step 2b arrived
-            } else if progress.una_advanced {
-                self.cc.sock.sacked_out = 0;
-            }
-        }
-        self.retransmit = Retransmit::Lost;
-    }
-
-    /// Whether there is something new that the receiver's window admits.
-    fn may_probe_with_new(&self) -> bool {
-        self.nxt < self.segments_end()
-            && (self.nxt >= self.end && self.sent_bytes < self.wnd_end_bytes
-                || self.window_admits(1) > 0)
-    }
-
-    /// A retransmission timeout (RFC 5681 §3.1 (4), RFC 6582, RFC 8985 §6.3).
-    pub(crate) fn enter_loss(&mut self) {
-        let prior_state = self.cc.sock.ca_state();
-        let is_new_recovery = prior_state < CaState::Recovery;
-        self.mark_lost_on_timeout();
-        let first_of_window = prior_state <= CaState::Disorder
-            || self.high_seq <= self.una
-            || (prior_state == CaState::Loss && self.cc.sock.icsk_retransmits == 0);
-        if first_of_window {
-            self.cc.sock.prior_ssthresh = self.current_ssthresh();
-            self.cc.sock.prior_cwnd = self.cc.sock.snd_cwnd;
-            self.publish_recovery();
-            self.cc.sock.snd_ssthresh = self.cc.ssthresh();
-            self.cc.cwnd_event(CaEvent::Loss);
-            self.init_undo();
-        }
-        let sock = &mut self.cc.sock;
-        sock.snd_cwnd = if self.config.behaviour.rto_cwnd_one {
-            1
-        } else {
-            sock.packets_in_flight() + 1
-        };
-        sock.snd_cwnd_cnt = 0;
-        sock.snd_cwnd_stamp = self.now_ms;
-        if prior_state <= CaState::Disorder && sock.sacked_out >= INITIAL_REORDERING {
-            sock.reordering = sock.reordering.min(INITIAL_REORDERING);
-        }
-        self.cc.set_state(CaState::Loss);
-        self.set_high_seq();
-        self.tlp_high_seq = None;
-        self.queue_cwr();
-        self.forget_scoreboard_hints();
-        self.frto = is_new_recovery || self.cc.sock.icsk_retransmits > 0;
-    }
-
-    /// RFC 8985 §6.3: on a timeout the head is lost, and what was sent long enough ago; in earlier releases all
-    /// that was not SACKed.
-    fn mark_lost_on_timeout(&mut self) {
-        if !self.has_sack {
-            self.cc.sock.sacked_out = 0;
-        }
-        let is_everything = self.config.behaviour.rto_marks_all;
-        for seq in self.una..self.nxt {
-            let sent_us = self.segments.get(seq).sent_us;
-            if is_everything || seq == self.una || self.rack_remaining_us(sent_us, 0).is_none() {
-                self.mark_lost(seq);
-            }
-        }
-    }
-
-    /// Counting and retransmission begin at the head again.
-    pub(crate) fn forget_scoreboard_hints(&mut self) {
-        self.count = Count::default();
-        self.retransmit_hint = None;
+    pub(crate) fn set_high_seq(&mut self) {
+        self.recovery.high_seq = self.nxt;
+        self.cc.sock.high_seq = self.stream.byte_seq(self.nxt);
     }
 }

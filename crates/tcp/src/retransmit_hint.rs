@@ -9,21 +9,27 @@ use crate::timers::XmitTimer;
 impl Sender {
     /// A segment is marked lost: retransmission goes on no later than there.
     pub(crate) fn lower_retransmit_hint(&mut self, seq: u32) {
-        let hint = self.retransmit_hint.filter(|&hint| hint >= self.una);
-        self.retransmit_hint = Some(hint.map_or(seq, |hint| hint.min(seq)));
+        let hint = self
+            .scoreboard
+            .retransmit_hint
+            .filter(|&hint| hint >= self.una);
+        self.scoreboard.retransmit_hint = Some(hint.map_or(seq, |hint| hint.min(seq)));
     }
 
     /// Lost segments from the hint on, as far as cwnd and pacing allow. Walks what is out, as Linux does.
     #[cold]
     pub(crate) fn retransmit_from_hint(&mut self) {
-        let hint = self.retransmit_hint.filter(|&hint| hint >= self.una);
+        let hint = self
+            .scoreboard
+            .retransmit_hint
+            .filter(|&hint| hint >= self.una);
         let mut has_hole = false;
         for seq in hint.unwrap_or(self.una)..self.nxt {
             if self.is_paced_out() {
                 return;
             }
             if !has_hole {
-                self.retransmit_hint = Some(seq);
+                self.scoreboard.retransmit_hint = Some(seq);
             }
             let sock = &self.cc.sock;
             if sock.packets_in_flight() >= sock.snd_cwnd || sock.retrans_out >= sock.lost_out {

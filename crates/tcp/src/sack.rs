@@ -27,37 +27,26 @@ impl Sender {
         for block in &blocks[..count] {
             self.mark_block(*block, progress);
         }
-        self.sack_cache = [SackBlock::default(); 4];
-        self.sack_cache[..count].copy_from_slice(&blocks[..count]);
-        if progress.reord < self.fack {
-            self.check_reordering(progress.reord, self.fack);
+        self.scoreboard.remember(&blocks[..count]);
+        if progress.reord < self.scoreboard.fack {
+            self.check_reordering(progress.reord, self.scoreboard.fack);
         }
     }
 
     fn mark_block(&mut self, block: SackBlock, progress: &mut Progress) {
         let (mut seq, end) = (block.start.max(self.una), block.end.min(self.nxt));
         while seq < end {
-            if let Some(known) = self
-                .sack_cache
-                .iter()
-                .find(|b| b.start <= seq && seq < b.end)
-            {
+            if let Some(known) = self.scoreboard.known_block(seq) {
                 seq = known.end;
                 continue;
             }
-            let next_known = self
-                .sack_cache
-                .iter()
-                .map(|b| b.start)
-                .filter(|&start| start > seq)
-                .min();
-            let stop = end.min(next_known.unwrap_or(end));
+            let stop = end.min(self.scoreboard.next_known(seq).unwrap_or(end));
             for newly in seq..stop {
                 self.mark_sacked(newly, progress);
             }
             seq = stop;
         }
-        self.fack = self.fack.max(end);
+        self.scoreboard.fack = self.scoreboard.fack.max(end);
     }
 
     fn mark_sacked(&mut self, seq: u32, progress: &mut Progress) {
@@ -80,14 +69,14 @@ impl Sender {
         }
         segment.flags = flags_now;
         sock.sacked_out += 1;
-        self.count.note_sacked(seq);
+        self.scoreboard.count.note_sacked(seq);
         sock.delivered += 1;
         progress.data_sacked = true;
         if flags & EVER_RETRANS == 0 {
-            if seq < self.fack {
+            if seq < self.scoreboard.fack {
                 progress.reord = progress.reord.min(seq);
             }
-            progress.orig_sack_acked |= seq < self.high_seq;
+            progress.orig_sack_acked |= seq < self.recovery.high_seq;
             let first_us = progress
                 .sacked_sent_us
                 .map_or(sent_us, |(first_us, _)| first_us);
@@ -101,25 +90,28 @@ impl Sender {
     /// A duplicate arrived: a retransmission was unnecessary, or RACK was too early.
     fn process_dsack(&mut self, block: SackBlock, prior_una: u32, progress: &mut Progress) {
         let duplicates = block.end - block.start;
-        progress.dsack_tlp = self.tlp_high_seq == Some(block.end);
-        self.dsack_dups += duplicates;
-        if self.dsack_dups > self.cc.sock.total_retrans {
+        progress.dsack_tlp = self.recovery.tlp_high_seq == Some(block.end);
+        self.scoreboard.dsack_dups += duplicates;
+        if self.scoreboard.dsack_dups > self.cc.sock.total_retrans {
             return; // the network duplicates packets; none of ours was spurious
         }
         progress.dsack = true;
         // A FIN is not among the retransmitted packets either.
-        let data_pkts = block.end.min(self.end).saturating_sub(block.start);
+        let data_pkts = block.end.min(self.stream.end).saturating_sub(block.start);
         self.counters.spurious_retransmits += u64::from(data_pkts);
         // The path delivered it, needed or not.
         self.cc.sock.delivered += duplicates;
-        if self.reord_seen && !progress.dsack_tlp {
+        if self.scoreboard.reord_seen && !progress.dsack_tlp {
             self.rack.dsack_seen = true;
         }
         let was_forgotten = block.end <= prior_una;
         let was_retransmitted = was_forgotten || self.segments.get(block.start).has(EVER_RETRANS);
-        let is_of_episode = self.undo_marker.is_some_and(|marker| block.end > marker);
-        if self.undo_retrans > 0 && is_of_episode && was_retransmitted {
-            self.undo_retrans = (self.undo_retrans - duplicates as i32).max(0);
+        let is_of_episode = self
+            .recovery
+            .undo_marker
+            .is_some_and(|marker| block.end > marker);
+        if self.recovery.undo_retrans > 0 && is_of_episode && was_retransmitted {
+            self.recovery.undo_retrans = (self.recovery.undo_retrans - duplicates as i32).max(0);
         }
         if !was_forgotten && block.start >= self.una && block.start < self.nxt {
             let segment = self.segments.get_mut(block.start);
@@ -137,7 +129,7 @@ impl Sender {
         if distance > sock.reordering {
             sock.reordering = distance.min(MAX_REORDERING);
         }
-        self.reord_seen = true;
+        self.scoreboard.reord_seen = true;
         self.cc.sock.reord_seen += 1;
     }
 }

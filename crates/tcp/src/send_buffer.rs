@@ -23,20 +23,22 @@ pub(crate) fn initial_sndbuf_pkts(config: &SenderConfig) -> u32 {
 impl Sender {
     /// Counts what waits in the send buffer against `memory`.
     pub fn share_memory(&mut self, memory: Rc<TcpMemory>) {
-        self.memory = Some(Share::new(memory));
+        self.output.memory = Some(Share::new(memory));
     }
 
     #[cold]
     pub(crate) fn charge_memory(&mut self) {
         let last = if self.config.fills_sndbuf {
-            self.end.min(self.una.saturating_add(self.sndbuf_pkts))
+            self.stream
+                .end
+                .min(self.una.saturating_add(self.output.sndbuf_pkts))
         } else {
             self.nxt
         };
         // A FIN that has a segment of its own is behind the last byte, and acknowledged `una` is behind it.
         let waiting = last.saturating_sub(self.una);
         let bytes = u64::from(waiting) * packet_memory_bytes(self.config.mss_bytes);
-        if let Some(share) = &mut self.memory {
+        if let Some(share) = &mut self.output.memory {
             share.charge(bytes);
         }
     }
@@ -45,13 +47,13 @@ impl Sender {
     /// room and cwnd is not filled, so its buffer is smaller at times, never larger.
     #[cold]
     pub(crate) fn tune_sndbuf(&mut self) {
-        if !self.memory.as_ref().is_none_or(Share::is_plentiful) {
+        if !self.output.memory.as_ref().is_none_or(Share::is_plentiful) {
             return;
         }
         let factor = self.cc.sndbuf_expand().unwrap_or(SNDBUF_CWNDS);
         let sock = &self.cc.sock;
         let window = sock.snd_cwnd.max(INITIAL_CWND).max(sock.reordering + 1);
         let wanted = factor.saturating_mul(window).min(self.config.sndbuf_pkts);
-        self.sndbuf_pkts = self.sndbuf_pkts.max(wanted);
+        self.output.sndbuf_pkts = self.output.sndbuf_pkts.max(wanted);
     }
 }

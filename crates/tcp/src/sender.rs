@@ -5,27 +5,21 @@
 //! `rack` (loss detection), `recovery` (the congestion states, PRR), `undo`,
 //! `transmit` (what may leave, pacing, TSO), `super_packet` (a burst as one packet) and `timers` (RTO, TLP, RACK's window).
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
-
 use dumbbell_cc::{Flow, Sock};
 use dumbbell_net::Packet;
 
 use crate::accecn_sender::AccEcnSender;
 use crate::behaviour::Behaviour;
-use crate::boundaries::Boundaries;
-use crate::counters::{Limit, SenderCounters};
-use crate::dupthresh::Count;
+use crate::counters::SenderCounters;
 use crate::ecn::EcnMode;
-use crate::memory::Share;
-use crate::nagle::Nagle;
+use crate::output::Output;
 use crate::packet::Segment;
 use crate::rack::Rack;
-use crate::recovery::Retransmit;
+use crate::recovery::Recovery;
 use crate::rtt::RttEstimator;
-use crate::sack_store::SackBlock;
+use crate::scoreboard::Scoreboard;
 use crate::segments::Segments;
-use crate::send_buffer::initial_sndbuf_pkts;
+use crate::stream::Stream;
 use crate::timers::Timers;
 
 /// Which of a connection's two directions an endpoint's data has.
@@ -135,93 +129,22 @@ pub struct Sender {
     pub(crate) una: u32,
     /// Next new segment (SND.NXT).
     pub(crate) nxt: u32,
-    /// Size of the send buffer now, segments.
-    pub(crate) sndbuf_pkts: u32,
-    /// Packets in flight from which on cwnd has run away, and nothing new is sent.
-    pub(crate) runaway_pkts: u32,
-    /// Its part of the memory that all sockets share, if that is limited.
-    pub(crate) memory: Option<Share>,
-    /// One past the last segment that the application has written; without end `u32::MAX`.
-    pub(crate) end: u32,
-    /// Payload of the segment before `end` while it is unsent, bytes.
-    pub(crate) tail_bytes: u32,
-    /// What the application has written; `u64::MAX`: without end.
-    pub(crate) written_bytes: u64,
-    /// What was sent, each byte once.
-    pub(crate) sent_bytes: u64,
-    /// Where sent segments begin.
-    pub(crate) boundaries: Boundaries,
-    /// An application writes as it goes along; otherwise all was there from the start.
-    pub(crate) is_written: bool,
-    /// It has written since the last transmission.
-    pub(crate) wrote: bool,
-    /// And then less than a segment was left to send.
-    pub(crate) wrote_when_starved: bool,
-    /// One past the last short segment that was sent (Linux's `snd_sml`).
-    pub(crate) short_end: u32,
-    pub(crate) nagle: Nagle,
-    /// The application closes when it has written everything.
-    pub(crate) closes: bool,
-    /// Whether the application has closed the stream.
-    pub(crate) is_closing: bool,
-    /// The FIN is sent with the last segment, not after it.
-    pub(crate) fin_rides: bool,
-    /// Receiver's window: bytes below this may be sent.
-    pub(crate) wnd_end_bytes: u64,
-
-    // Scoreboard.
-    /// One past the highest SACKed segment.
-    pub(crate) fack: u32,
-    /// SACK blocks of the previous ACK, which have been processed.
-    pub(crate) sack_cache: [SackBlock; 4],
-    /// Lost segments to retransmit, lowest first; stale entries are skipped.
-    pub(crate) lost_queue: BinaryHeap<Reverse<u32>>,
-    /// Original transmissions RACK passed over, in sending order.
-    pub(crate) rack_candidates: VecDeque<u32>,
-    /// Next original transmission that RACK has not checked.
-    pub(crate) rack_next: u32,
-    /// Retransmissions in sending order with their time, µs; stale entries are skipped.
-    pub(crate) retransmissions: VecDeque<(u32, u64)>,
+    /// What the application writes.
+    pub(crate) stream: Stream,
+    /// What is known to have arrived or to be lost.
+    pub(crate) scoreboard: Scoreboard,
     pub(crate) rack: Rack,
-    /// How far detection by counting has come.
-    pub(crate) count: Count,
-    /// Where retransmission goes on, where that has Linux's defect; one below `una` is none.
-    pub(crate) retransmit_hint: Option<u32>,
-
-    // Recovery.
-    /// SND.NXT when the congestion state was entered.
-    pub(crate) high_seq: u32,
-    /// SND.UNA when the window was reduced, while the reduction may be undone.
-    pub(crate) undo_marker: Option<u32>,
-    /// Retransmissions not yet known to be spurious; -1: none made yet.
-    pub(crate) undo_retrans: i32,
-    /// Time of the first retransmission of this episode, ms.
-    pub(crate) retrans_stamp_ms: Option<u32>,
-    /// F-RTO (RFC 5682) watches whether this timeout was spurious.
-    pub(crate) frto: bool,
-    pub(crate) dsack_dups: u32,
-    pub(crate) reord_seen: bool,
-    /// SND.NXT when a tail loss probe left, until it is resolved (RFC 8985 §7.4).
-    pub(crate) tlp_high_seq: Option<u32>,
-    pub(crate) tlp_retrans: bool,
-    pub(crate) sends_loss_probes: bool,
-    /// The peer permits SACK.
-    pub(crate) has_sack: bool,
-    pub(crate) retransmit: Retransmit,
-
+    /// The current episode of loss recovery.
+    pub(crate) recovery: Recovery,
     pub(crate) rtt: RttEstimator,
-    /// Segment whose acknowledgment ends the current window of cwnd usage.
-    pub(crate) cwnd_usage_seq: u32,
     pub(crate) timers: Timers,
+    /// What may leave, and what waits to be fetched.
+    pub(crate) output: Output,
     /// The connection's clock as TCP timestamps count, ms.
     pub(crate) now_ms: u32,
     /// The receiver's clock as last received, ms (TS.Recent of RFC 7323).
     pub(crate) ts_recent_ms: u32,
-    /// Identification of the last IP packet.
-    pub(crate) ip_id: u16,
     pub(crate) accecn: AccEcnSender,
-    pub(crate) outbox: Vec<Packet<Segment>>,
-    pub(crate) limit: Limit,
     pub(crate) counters: SenderCounters,
     /// RTT of the last ACK that gave a sample, µs.
     pub(crate) latest_rtt_us: u32,
@@ -237,59 +160,22 @@ impl Sender {
         }
         let mut sender = Self {
             config,
-            runaway_pkts: runaway_pkts(&config, &cc),
+            output: Output::new(&config, &cc),
             cc,
             phase: Phase::Closed,
             started_ns: 0,
             segments,
             una: 0,
             nxt: 0,
-            sndbuf_pkts: initial_sndbuf_pkts(&config),
-            memory: None,
-            end: 0,
-            tail_bytes: config.mss_bytes,
-            written_bytes: 0,
-            sent_bytes: 0,
-            boundaries: Boundaries::new(config.mss_bytes),
-            is_written: false,
-            wrote: false,
-            wrote_when_starved: false,
-            short_end: 0,
-            nagle: Nagle::new(config.nagle),
-            closes: config.closes,
-            is_closing: false,
-            fin_rides: false,
-            wnd_end_bytes: 0,
-            fack: 0,
-            sack_cache: [SackBlock::default(); 4],
-            lost_queue: BinaryHeap::new(),
-            rack_candidates: VecDeque::new(),
-            rack_next: 0,
-            retransmissions: VecDeque::new(),
+            stream: Stream::new(&config),
+            scoreboard: Scoreboard::new(),
             rack: Rack::new(),
-            count: Count::default(),
-            retransmit_hint: None,
-            high_seq: 0,
-            undo_marker: None,
-            undo_retrans: 0,
-            retrans_stamp_ms: None,
-            frto: false,
-            dsack_dups: 0,
-            reord_seen: false,
-            tlp_high_seq: None,
-            tlp_retrans: false,
-            sends_loss_probes: true,
-            has_sack: true,
-            retransmit: Retransmit::None,
+            recovery: Recovery::new(),
             rtt: RttEstimator::new(),
-            cwnd_usage_seq: 0,
             timers: Timers::new(),
             now_ms: 0,
             ts_recent_ms: 0,
-            ip_id: 0,
             accecn: AccEcnSender::new(),
-            outbox: Vec::new(),
-            limit: Limit::None,
             counters: SenderCounters::default(),
             latest_rtt_us: 0,
         };
@@ -309,7 +195,7 @@ impl Sender {
     pub fn poll_transmit(&mut self, now_ns: u64) -> std::vec::Drain<'_, Packet<Segment>> {
         self.set_now(now_ns);
         if self.phase == Phase::Established {
-            if self.wrote {
+            if self.stream.wrote {
                 self.note_writes();
             }
             if self.config.tunes_sndbuf {
@@ -317,10 +203,10 @@ impl Sender {
             }
             self.transmit();
         }
-        if self.memory.is_some() {
+        if self.output.memory.is_some() {
             self.charge_memory();
         }
-        self.outbox.drain(..)
+        self.output.outbox.drain(..)
     }
 
     /// When to call [`Sender::on_timer`], ns; `u64::MAX`: never.
@@ -331,7 +217,7 @@ impl Sender {
 
     /// From now on no tail loss probes are sent (`tcp_early_retrans = 0`).
     pub fn disable_loss_probes(&mut self) {
-        self.sends_loss_probes = false;
+        self.recovery.sends_loss_probes = false;
     }
 
     /// The flow it belongs to.
@@ -384,7 +270,7 @@ impl Sender {
         let elapsed_ns = now_ns - sock.tcp_clock_cache;
         if elapsed_ns > 0 {
             // A connection that is done has no averages to run on.
-            if self.phase != Phase::Closed && self.una < self.end {
+            if self.phase != Phase::Closed && self.una < self.stream.end {
                 let inflight =
                     sock.packets_out - sock.sacked_out - sock.lost_out + sock.retrans_out;
                 self.counters.charge(
@@ -392,7 +278,7 @@ impl Sender {
                     inflight,
                     self.nxt - self.una,
                     sock.snd_cwnd,
-                    self.limit,
+                    self.output.limit,
                 );
             }
             sock.tcp_clock_cache = now_ns;
@@ -405,14 +291,6 @@ impl Sender {
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         self.cc.sock.tcp_clock_cache
-    }
-}
-
-/// Packets in flight from which on cwnd has run away. Only of the way there it is known what it holds.
-fn runaway_pkts(config: &SenderConfig, cc: &Flow) -> u32 {
-    match config.half {
-        Half::Only | Half::Forward => cc.runaway_pkts(),
-        Half::Reverse => u32::MAX,
     }
 }
 

@@ -46,13 +46,13 @@ impl Sender {
             let before_last_bytes = (segments - 1) * (mss_bytes + DATA_HEADER_BYTES);
             let wire_bytes = before_last_bytes + payload_bytes + DATA_HEADER_BYTES;
             self.send_packet(first, kind, wire_bytes, flags);
-            if let Some(packet) = self.outbox.last_mut()
+            if let Some(packet) = self.output.outbox.last_mut()
                 && let Segment::Data(header) = &mut packet.header
             {
                 header.offload = Offload::new(segments, mss_bytes);
             }
             // Each segment has an identification of its own when it is cut.
-            self.ip_id = self.ip_id.wrapping_add((segments - 1) as u16);
+            self.output.ip_id = self.output.ip_id.wrapping_add((segments - 1) as u16);
             first += segments;
         }
     }

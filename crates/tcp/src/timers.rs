@@ -83,7 +83,7 @@ impl Sender {
             self.timers.pacing_due_ns = u64::MAX;
             let sock = &self.cc.sock;
             if sock.lost_out > sock.retrans_out && sock.snd_cwnd > sock.packets_in_flight() {
-                self.retransmit = Retransmit::Lost;
+                self.recovery.retransmit = Retransmit::Lost;
             }
         }
         if now_ns < self.timers.xmit_due_ns {
@@ -128,7 +128,7 @@ impl Sender {
                     self.reduce_cwnd(1, false);
                 }
             }
-            self.retransmit = Retransmit::Lost;
+            self.recovery.retransmit = Retransmit::Lost;
         }
         if wait_us > 0 {
             self.arm_xmit_timer(XmitTimer::Reo, (wait_us + TIMEOUT_MIN_US) * 1000);
@@ -196,7 +196,7 @@ impl Sender {
     /// RFC 8985 §7.2: a loss probe finds losses where nothing else did.
     #[inline]
     pub(crate) fn allows_loss_probe(&self) -> bool {
-        self.sends_loss_probes
+        self.recovery.sends_loss_probes
             && match self.cc.sock.ca_state() {
                 CaState::Open => true,
                 CaState::Cwr => !self.config.behaviour.probes_in_open_only,
@@ -230,12 +230,12 @@ impl Sender {
 
     /// RFC 8985 §7.3: new data if there is any, else the last segment again; one at a time.
     fn send_loss_probe(&mut self) {
-        if self.tlp_high_seq.is_some() || self.una == self.nxt {
+        if self.recovery.tlp_high_seq.is_some() || self.una == self.nxt {
             return self.rearm_rto(true); // no second probe, and the RTO is not postponed
         }
         self.counters.tlp_count += 1;
-        self.tlp_retrans = !self.may_send_new();
-        if self.tlp_retrans {
+        self.recovery.tlp_retrans = !self.may_send_new();
+        if self.recovery.tlp_retrans {
             let is_app_limited = self.segments.get(self.nxt - 1).has(APP_LIMITED);
             let sock = &mut self.cc.sock;
             sock.set_tlp_orig_data_app_limited(is_app_limited);
@@ -243,7 +243,7 @@ impl Sender {
         } else {
             self.send_probe_segment();
         }
-        self.tlp_high_seq = Some(self.nxt);
+        self.recovery.tlp_high_seq = Some(self.nxt);
         self.cancel_xmit_timer(); // the RTO starts from the probe
         self.rearm_rto(false);
     }
@@ -252,14 +252,14 @@ impl Sender {
     /// Returns whether the ACK acknowledges the probe's segment and leaves open which of the two
     /// arrived.
     pub(crate) fn process_tlp_ack(&mut self, ack: u32, progress: &crate::ack::Progress) -> bool {
-        let Some(tlp_high_seq) = self.tlp_high_seq else {
+        let Some(tlp_high_seq) = self.recovery.tlp_high_seq else {
             return false;
         };
         if ack < tlp_high_seq {
             return false;
         }
-        if !self.tlp_retrans || progress.dsack_tlp {
-            self.tlp_high_seq = None; // new data, or the original arrived as well
+        if !self.recovery.tlp_retrans || progress.dsack_tlp {
+            self.recovery.tlp_high_seq = None; // new data, or the original arrived as well
         } else if ack > tlp_high_seq {
             if self.cc.is_of_patched_kernel() {
                 self.cc.cwnd_event(CaEvent::TlpRecovery);
@@ -269,7 +269,7 @@ impl Sender {
             self.end_cwnd_reduction();
             self.try_keep_open();
         } else if progress.is_dup_ack() && !progress.data_sacked {
-            self.tlp_high_seq = None; // both arrived
+            self.recovery.tlp_high_seq = None; // both arrived
         } else {
             return true;
         }

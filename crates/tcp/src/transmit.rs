@@ -18,13 +18,13 @@ use crate::timers::XmitTimer;
 impl Sender {
     /// Retransmissions first, then new data, as far as windows and pacing allow.
     pub(crate) fn transmit(&mut self) {
-        match std::mem::replace(&mut self.retransmit, Retransmit::None) {
+        match std::mem::replace(&mut self.recovery.retransmit, Retransmit::None) {
             Retransmit::None => {}
             Retransmit::Lost => self.retransmit_lost(),
             Retransmit::New => {
                 self.transmit_new();
-                if self.nxt <= self.high_seq {
-                    self.frto = false;
+                if self.nxt <= self.recovery.high_seq {
+                    self.recovery.frto = false;
                     self.retransmit_lost();
                 }
             }
@@ -34,21 +34,22 @@ impl Sender {
 
     /// Whether application, send buffer and receiver allow another segment.
     pub(crate) fn may_send_new(&self) -> bool {
-        if self.nxt >= self.end {
+        if self.nxt >= self.stream.end {
             // A FIN needs no room in the send buffer.
-            return self.nxt < self.segments_end() && self.sent_bytes < self.wnd_end_bytes;
+            return self.nxt < self.stream.segments_end()
+                && self.stream.sent_bytes < self.output.wnd_end_bytes;
         }
-        self.nxt < self.una.saturating_add(self.sndbuf_pkts) && self.window_admits(1) > 0
+        self.nxt < self.una.saturating_add(self.output.sndbuf_pkts) && self.window_admits(1) > 0
     }
 
     fn transmit_new(&mut self) {
         let mut sent_pkts = 0;
         let mut is_cwnd_limited = false;
         let mut max_segs = 0; // computed only when something may be sent
-        let sndbuf_end = self.una.saturating_add(self.sndbuf_pkts);
-        let data_end = self.end.min(sndbuf_end);
-        let runaway_pkts = self.runaway_pkts;
-        self.limit = Limit::None;
+        let sndbuf_end = self.una.saturating_add(self.output.sndbuf_pkts);
+        let data_end = self.stream.end.min(sndbuf_end);
+        let runaway_pkts = self.output.runaway_pkts;
+        self.output.limit = Limit::None;
         while self.nxt < data_end {
             if self.is_paced_out() {
                 break;
@@ -56,7 +57,7 @@ impl Sender {
             let sock = &self.cc.sock;
             let (in_flight, cwnd) = (sock.packets_in_flight(), sock.snd_cwnd.min(runaway_pkts));
             if in_flight >= cwnd {
-                self.limit = Limit::Cwnd;
+                self.output.limit = Limit::Cwnd;
                 if in_flight >= runaway_pkts {
                     self.cc.note_runaway();
                 }
@@ -75,10 +76,10 @@ impl Sender {
                 && data_end - self.nxt > 1
                 && self.defers_burst(cwnd_left, wnd_left, max_segs)
             {
-                let unsent = self.end - self.nxt;
+                let unsent = self.stream.end - self.nxt;
                 is_cwnd_limited = cwnd_left < wnd_left && cwnd_left <= unsent;
                 if is_cwnd_limited {
-                    self.limit = Limit::Cwnd;
+                    self.output.limit = Limit::Cwnd;
                 } else if wnd_left <= cwnd_left && wnd_left <= unsent {
                     self.note_rwnd_limited();
                 }
@@ -87,7 +88,7 @@ impl Sender {
             // No more than half of cwnd in one burst, so that ACKs keep clocking.
             let quota = (cwnd >> 1).max(1).min(cwnd_left).min(max_segs);
             let mut burst = quota.min(data_end - self.nxt).min(wnd_left);
-            if self.nxt + burst == self.end && self.holds_tail() {
+            if self.nxt + burst == self.stream.end && self.holds_tail() {
                 burst -= 1;
                 if burst == 0 {
                     break;
@@ -97,9 +98,9 @@ impl Sender {
             sent_pkts += burst;
         }
         if self.nxt >= data_end {
-            self.note_out_of_data(self.nxt < self.end);
+            self.note_out_of_data(self.nxt < self.stream.end);
         }
-        if data_end == self.end {
+        if data_end == self.stream.end {
             sent_pkts += self.close_after_data();
         }
         self.finish_transmit(sent_pkts, is_cwnd_limited);
@@ -107,8 +108,8 @@ impl Sender {
 
     #[cold]
     fn note_rwnd_limited(&mut self) {
-        self.limit = Limit::Rwnd;
-        let knows_path = self.runaway_pkts != u32::MAX;
+        self.output.limit = Limit::Rwnd;
+        let knows_path = self.output.runaway_pkts != u32::MAX;
         if knows_path && self.cc.has_run_away_behind_window(self.config.mss_bytes) {
             self.cc.note_runaway();
         }
@@ -127,12 +128,12 @@ impl Sender {
             self.validate_cwnd(is_cwnd_limited);
         }
         self.check_persist_timer();
-        self.nagle.end_transmission();
+        self.output.nagle.end_transmission();
     }
 
     /// One burst of new segments: one transmission to pacing and to the clock.
     pub(crate) fn send_new(&mut self, burst: u32) {
-        let is_fin = self.nxt >= self.end;
+        let is_fin = self.nxt >= self.stream.end;
         self.begin_transmission(is_fin);
         let prior_packets = self.cc.sock.packets_out;
         let mut segment = self.stamped(Segment::default());
@@ -142,7 +143,7 @@ impl Sender {
         let mut payload_bytes = self.config.mss_bytes;
         let mut burst_bytes = u64::from(burst) * u64::from(payload_bytes);
         for seq in first..end {
-            if seq + 1 >= self.end {
+            if seq + 1 >= self.stream.end {
                 (kind, payload_bytes) = self.prepare_last(seq, &mut segment);
                 burst_bytes -= u64::from(self.config.mss_bytes - payload_bytes);
             }
@@ -168,12 +169,12 @@ impl Sender {
         self.cc.sock.packets_out += burst;
         let data_pkts = if is_fin { 0 } else { burst };
         self.counters.sent_pkts += u64::from(data_pkts);
-        self.sent_bytes += burst_bytes;
+        self.stream.sent_bytes += burst_bytes;
         debug_assert!(
-            self.sent_bytes <= self.wnd_end_bytes,
+            self.stream.sent_bytes <= self.output.wnd_end_bytes,
             "sent beyond the receive window"
         );
-        let snd_nxt = (self.sent_bytes as u32).wrapping_add(u32::from(self.has_sent_fin()));
+        let snd_nxt = (self.stream.sent_bytes as u32).wrapping_add(u32::from(self.has_sent_fin()));
         let sock = &mut self.cc.sock;
         sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);
         sock.bytes_sent += burst_bytes;
@@ -191,13 +192,13 @@ impl Sender {
     /// the first time: its kind and payload, bytes.
     #[cold]
     fn prepare_last(&mut self, seq: u32, segment: &mut Segment) -> (SegmentKind, u32) {
-        let kind = self.kind_of(seq);
+        let kind = self.stream.kind_of(seq);
         let payload_bytes = self.payload_bytes(seq);
-        self.boundaries.note(seq, payload_bytes);
+        self.stream.boundaries.note(seq, payload_bytes);
         if kind != SegmentKind::Fin {
             segment.flags |= PUSHED;
             if payload_bytes < self.config.mss_bytes {
-                self.short_end = seq + 1;
+                self.output.short_end = seq + 1;
             }
         }
         (kind, payload_bytes)
@@ -217,11 +218,11 @@ impl Sender {
             return self.retransmit_from_hint();
         }
         let mut head_was_sent = false;
-        while let Some(&Reverse(seq)) = self.lost_queue.peek() {
+        while let Some(&Reverse(seq)) = self.scoreboard.lost_queue.peek() {
             let is_due =
                 seq >= self.una && self.segments.get(seq).flags & (LOST | RETRANS | SACKED) == LOST;
             if !is_due {
-                self.lost_queue.pop();
+                self.scoreboard.lost_queue.pop();
                 continue;
             }
             if self.is_paced_out() {
@@ -231,7 +232,7 @@ impl Sender {
             if sock.packets_in_flight() >= sock.snd_cwnd {
                 break;
             }
-            self.lost_queue.pop();
+            self.scoreboard.lost_queue.pop();
             self.retransmit_segment(seq);
             if self.in_cwnd_reduction() {
                 self.cc.sock.prr_out += 1;
@@ -255,15 +256,14 @@ impl Sender {
             segment.flags |= RETRANS;
             self.cc.sock.retrans_out += 1;
         }
-        self.retrans_stamp_ms.get_or_insert(self.now_ms);
-        self.undo_retrans = self.undo_retrans.max(0) + 1;
+        self.recovery.note_retransmission(self.now_ms);
         self.publish_recovery();
     }
 
     /// A segment is sent again. A loss probe does not count as a repair: until the ACKs show
     /// otherwise the original is in flight, and the probe is not counted.
     pub(crate) fn send_again(&mut self, seq: u32) {
-        let is_fin = seq >= self.end;
+        let is_fin = seq >= self.stream.end;
         self.begin_transmission(is_fin);
         let mut segment = self.stamped(*self.segments.get(seq));
         segment.flags = (segment.flags | EVER_RETRANS) & !SAMPLED;
@@ -272,8 +272,10 @@ impl Sender {
             self.record_transmit_states(seq, 1);
         }
         let payload_bytes = self.payload_bytes(seq);
-        self.emit(seq, self.kind_of(seq), payload_bytes, segment.flags);
-        self.retransmissions.push_back((seq, segment.sent_us));
+        self.emit(seq, self.stream.kind_of(seq), payload_bytes, segment.flags);
+        self.scoreboard
+            .retransmissions
+            .push_back((seq, segment.sent_us));
         let data_pkts = u32::from(!is_fin);
         self.counters.sent_pkts += u64::from(data_pkts);
         self.counters.retransmitted_pkts += u64::from(data_pkts);
@@ -342,12 +344,12 @@ impl Sender {
     /// No more data to send now. An application that writes as it goes along is distinguished at its
     /// next write.
     fn note_out_of_data(&mut self, by_sndbuf: bool) {
-        if self.is_written && !by_sndbuf {
+        if self.stream.is_written && !by_sndbuf {
             return;
         }
         let is_starved = self.note_starvation();
         if is_starved && by_sndbuf {
-            self.limit = Limit::Sndbuf;
+            self.output.limit = Limit::Sndbuf;
         }
     }
 }

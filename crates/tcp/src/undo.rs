@@ -9,30 +9,14 @@ use crate::sender::Sender;
 impl Sender {
     /// Copies the undo state to the socket, where a congestion control algorithm reads it.
     pub(crate) fn publish_recovery(&mut self) {
-        let undo_marker = self.undo_marker.map_or(0, |una| self.byte_seq(una));
+        let undo_marker = self
+            .recovery
+            .undo_marker
+            .map_or(0, |una| self.stream.byte_seq(una));
         let sock = &mut self.cc.sock;
         sock.undo_marker = undo_marker;
-        sock.undo_retrans = self.undo_retrans;
-        sock.retrans_stamp = self.retrans_stamp_ms.unwrap_or(0);
-    }
-
-    pub(crate) fn init_undo(&mut self) {
-        self.undo_marker = Some(self.una);
-        let tlp_in_flight = self.tlp_high_seq.is_some() && self.tlp_retrans;
-        self.undo_retrans = self.cc.sock.retrans_out as i32 + i32::from(tlp_in_flight);
-        if self.undo_retrans == 0 {
-            self.undo_retrans = -1; // 0 would mean that all were spurious
-        }
-    }
-
-    /// RFC 4015: the ACK echoes a time before the first retransmission, so the original arrived.
-    fn packet_was_delayed(&self, ack: &AckHeader) -> bool {
-        self.retrans_stamp_ms
-            .is_none_or(|stamp_ms| ack.echoes_before(stamp_ms))
-    }
-
-    fn may_undo(&self, ack: &AckHeader) -> bool {
-        self.undo_marker.is_some() && (self.undo_retrans == 0 || self.packet_was_delayed(ack))
+        sock.undo_retrans = self.recovery.undo_retrans;
+        sock.retrans_stamp = self.recovery.retrans_stamp_ms.unwrap_or(0);
     }
 
     fn undo_cwnd_reduction(&mut self, unmark_lost: bool) {
@@ -49,7 +33,7 @@ impl Sender {
             }
         }
         self.cc.sock.snd_cwnd_stamp = self.now_ms;
-        self.undo_marker = None;
+        self.recovery.undo_marker = None;
         self.publish_recovery();
         self.rack.advanced = true; // check again what is still missing
     }
@@ -60,15 +44,12 @@ impl Sender {
             self.segments.get_mut(seq).flags &= !LOST;
         }
         self.cc.sock.lost_out = 0;
-        self.lost_queue.clear();
-        self.forget_scoreboard_hints();
-        self.rack_candidates.clear();
-        self.rack_next = self.una;
+        self.scoreboard.forget_losses(self.una);
     }
 
     /// The end of recovery, spurious or not. Returns whether the state is kept all the same.
     pub(crate) fn try_undo_recovery(&mut self, ack: &AckHeader) -> bool {
-        if self.may_undo(ack) {
+        if self.recovery.may_undo(ack) {
             if self.cc.sock.ca_state() == CaState::Loss {
                 self.counters.spurious_rto_count += 1;
             } else {
@@ -88,17 +69,17 @@ impl Sender {
     /// RFC 6582 §4: without SACK nothing is open until something above `high_seq` is acknowledged, or
     /// late duplicate ACKs would begin recovery again.
     fn keeps_state_without_sack(&mut self) -> bool {
-        if self.has_sack || self.una != self.high_seq {
+        if self.scoreboard.has_sack || self.una != self.recovery.high_seq {
             return false;
         }
         if !self.any_retransmission_done() {
-            self.retrans_stamp_ms = None;
+            self.recovery.retrans_stamp_ms = None;
         }
         true
     }
 
     pub(crate) fn try_undo_dsack(&mut self) -> bool {
-        if self.undo_marker.is_none() || self.undo_retrans != 0 {
+        if self.recovery.undo_marker.is_none() || self.recovery.undo_retrans != 0 {
             return false;
         }
         self.rack.reo_wnd_persist = (self.rack.reo_wnd_persist + 1).min(16);
@@ -109,17 +90,17 @@ impl Sender {
 
     /// A partial ACK that the original caused: no loss. Returns whether processing is complete.
     pub(crate) fn try_undo_partial(&mut self, ack: &AckHeader, prior_una: u32) -> bool {
-        if self.undo_marker.is_none() || !self.packet_was_delayed(ack) {
+        if self.recovery.undo_marker.is_none() || !self.recovery.packet_was_delayed(ack) {
             return false;
         }
-        if prior_una < self.fack {
-            self.check_reordering(prior_una, self.fack);
+        if prior_una < self.scoreboard.fack {
+            self.check_reordering(prior_una, self.scoreboard.fack);
         }
         if self.cc.sock.retrans_out > 0 {
             return true; // wait for what is still out
         }
         if !self.any_retransmission_done() {
-            self.retrans_stamp_ms = None;
+            self.recovery.retrans_stamp_ms = None;
         }
         self.counters.spurious_recovery_count += 1;
         self.undo_cwnd_reduction(true);
@@ -128,7 +109,7 @@ impl Sender {
     }
 
     pub(crate) fn try_undo_loss(&mut self, ack: &AckHeader, by_frto: bool) -> bool {
-        if !by_frto && !self.may_undo(ack) {
+        if !by_frto && !self.recovery.may_undo(ack) {
             return false;
         }
         self.counters.spurious_rto_count += 1;
@@ -137,7 +118,7 @@ impl Sender {
         if self.keeps_state_without_sack() {
             return true;
         }
-        if by_frto || self.has_sack {
+        if by_frto || self.scoreboard.has_sack {
             self.cc.set_state(CaState::Open);
         }
         true

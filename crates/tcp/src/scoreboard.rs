@@ -1,0 +1,88 @@
+//! What is known of the segments that are out: which arrived, which are lost, and in which order they were sent.
+//!
+//! The flags are in [`Segments`](crate::segments::Segments). Here is what makes an ACK cost what it reveals: how far
+//! each search has come, and queues of what waits.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::dupthresh::Count;
+use crate::sack_store::SackBlock;
+
+/// The scoreboard of a sender.
+#[derive(Debug)]
+pub(crate) struct Scoreboard {
+    /// One past the highest SACKed segment.
+    pub(crate) fack: u32,
+    /// Next original transmission that RACK has not checked.
+    pub(crate) rack_next: u32,
+    /// Original transmissions RACK passed over, in sending order.
+    pub(crate) rack_candidates: VecDeque<u32>,
+    /// Retransmissions in sending order with their time, µs; stale entries are skipped.
+    pub(crate) retransmissions: VecDeque<(u32, u64)>,
+    /// Lost segments to retransmit, lowest first; stale entries are skipped.
+    pub(crate) lost_queue: BinaryHeap<Reverse<u32>>,
+    /// SACK blocks of the previous ACK, which have been processed.
+    sack_cache: [SackBlock; 4],
+    /// How far detection by counting has come.
+    pub(crate) count: Count,
+    /// Where retransmission goes on, where that has Linux's defect; one below SND.UNA is none.
+    pub(crate) retransmit_hint: Option<u32>,
+    /// Duplicates that D-SACKs have reported, segments.
+    pub(crate) dsack_dups: u32,
+    /// Segments have arrived out of order on this path.
+    pub(crate) reord_seen: bool,
+    /// The peer permits SACK.
+    pub(crate) has_sack: bool,
+}
+
+impl Scoreboard {
+    /// Nothing is out.
+    pub(crate) fn new() -> Self {
+        Self {
+            fack: 0,
+            rack_next: 0,
+            rack_candidates: VecDeque::new(),
+            retransmissions: VecDeque::new(),
+            lost_queue: BinaryHeap::new(),
+            sack_cache: [SackBlock::default(); 4],
+            count: Count::default(),
+            retransmit_hint: None,
+            dsack_dups: 0,
+            reord_seen: false,
+            has_sack: true,
+        }
+    }
+
+    /// The block of the previous ACK that has `seq`.
+    pub(crate) fn known_block(&self, seq: u32) -> Option<&SackBlock> {
+        let mut blocks = self.sack_cache.iter();
+        blocks.find(|block| block.start <= seq && seq < block.end)
+    }
+
+    /// Where the first block of the previous ACK above `seq` begins.
+    pub(crate) fn next_known(&self, seq: u32) -> Option<u32> {
+        let starts = self.sack_cache.iter().map(|block| block.start);
+        starts.filter(|&start| start > seq).min()
+    }
+
+    /// Blocks that have been processed, for the next ACK.
+    pub(crate) fn remember(&mut self, blocks: &[SackBlock]) {
+        self.sack_cache = [SackBlock::default(); 4];
+        self.sack_cache[..blocks.len()].copy_from_slice(blocks);
+    }
+
+    /// Counting and retransmission begin at the head again.
+    pub(crate) fn forget_hints(&mut self) {
+        self.count = Count::default();
+        self.retransmit_hint = None;
+    }
+
+    /// Nothing is lost, and RACK starts again at `una`.
+    pub(crate) fn forget_losses(&mut self, una: u32) {
+        self.lost_queue.clear();
+        self.forget_hints();
+        self.rack_candidates.clear();
+        self.rack_next = una;
+    }
+}
