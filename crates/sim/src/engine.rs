@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use dumbbell_capture::WriteError;
 use dumbbell_cc::Instance;
 use dumbbell_net::{Event, Exit, Network, Tournament};
 use dumbbell_scenario::address_plan::flow_addresses;
@@ -179,35 +180,8 @@ impl<T: Tap> Engine<T> {
     }
 
     /// Ends the capture, if there is one.
-    pub(crate) fn finish_capture(self) -> Result<Engine<()>, Error> {
-        let Watch {
-            meter,
-            sacks,
-            flows,
-            connections,
-            tap,
-        } = self.watch;
-        tap.finish(self.reached_ns)?;
-        let watch = Watch {
-            meter,
-            sacks,
-            flows,
-            connections,
-            tap: (),
-        };
-        Ok(Engine {
-            watch,
-            end_ns: self.end_ns,
-            instances: self.instances,
-            flows: self.flows,
-            applications: self.applications,
-            network: self.network,
-            recorder: self.recorder,
-            timers: self.timers,
-            sample_interval_ns: self.sample_interval_ns,
-            next_sample_ns: self.next_sample_ns,
-            reached_ns: self.reached_ns,
-        })
+    pub(crate) fn finish_capture(&mut self) -> Result<(), WriteError> {
+        self.watch.tap.finish(self.reached_ns)
     }
 
     fn sample(&mut self) {

@@ -104,7 +104,7 @@ fn run_tapped<T: Tap>(
     let mut engine = Engine::new(scenario, instances, tap);
     dumbbell_cc::seal().map_err(Error::Unconfined)?;
     let ran = engine.run(control);
-    let engine = engine.finish_capture()?;
+    engine.finish_capture()?;
     ran?;
     let summary = summarize::summarize(scenario, &engine, instances);
     let transfers = engine.applications.into_transfers();

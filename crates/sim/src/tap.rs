@@ -100,10 +100,7 @@ pub(crate) trait Tap {
     }
 
     /// Ends the capture of a run that ended at `end_ns`.
-    fn finish(self, _end_ns: u64) -> Result<(), WriteError>
-    where
-        Self: Sized,
-    {
+    fn finish(&mut self, _end_ns: u64) -> Result<(), WriteError> {
         Ok(())
     }
 }
@@ -413,13 +410,12 @@ impl Tap for CaptureTap {
     }
 
     /// Ends the capture of a run that ended at `end_ns`.
-    fn finish(mut self, end_ns: u64) -> Result<(), WriteError> {
+    fn finish(&mut self, end_ns: u64) -> Result<(), WriteError> {
         self.catch_up(end_ns);
-        if let Some(failure) = self.failure {
+        if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        let finished = self.writer.finish();
-        finished.map_err(|source| self.config.unwritable(source))?;
-        Ok(())
+        let flushed = self.writer.flush();
+        flushed.map_err(|source| self.config.unwritable(source))
     }
 }
