@@ -24,7 +24,7 @@ use dumbbell_net::Packet;
 use dumbbell_tcp::{DataHeader, SackBlock, Segment};
 
 pub(crate) use pair::{BackLink, Fate, Pair, Path};
-pub(crate) use receiver_script::ReceiverScript;
+pub(crate) use receiver_script::{ReceiverScript, linux_receiver};
 pub(crate) use sender_script::{SenderScript, bulk};
 
 pub(crate) const NS_PER_MS: u64 = 1_000_000;

@@ -9,11 +9,11 @@ use dumbbell_net::{
     QueueConfig, Site, Transmitter,
 };
 use dumbbell_tcp::{
-    AckHeader, AckKind, DataHeader, DataInfo, Offload, Receiver, ReceiverConfig, ReceiverRules,
-    SackSlot, SackStore, Segment, SegmentKind, Sender, SenderConfig,
+    AckHeader, AckKind, DataHeader, DataInfo, Offload, Receiver, ReceiverConfig, SackSlot,
+    SackStore, Segment, SegmentKind, Sender, SenderConfig,
 };
 
-use super::as_data;
+use super::{as_data, linux_receiver};
 
 /// Routes: there, back, and over the bottleneck, if there is one, at whose end the fate of data is
 /// decided.
@@ -142,11 +142,9 @@ impl<'a> Pair<'a> {
                 mss_bytes: config.mss_bytes,
                 rwnd_bytes: path.rwnd_pkts.saturating_mul(config.mss_bytes),
                 delayed_ack: path.delayed_ack,
-                gro_ns: 0,
-                rules: ReceiverRules::Linux,
-                ooo_limit_pkts: None,
                 rtt_ns: path.rtt_ns,
                 ecn: config.ecn,
+                ..linux_receiver()
             }),
             now_ns: 0,
             sent: Vec::new(),

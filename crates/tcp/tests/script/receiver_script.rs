@@ -38,21 +38,26 @@ pub(crate) struct SentAck {
     pub(crate) ecn: Ecn,
 }
 
+/// Linux's receiver: a window of 1000 segments, delayed ACKs, RTT 100 ms.
+pub(crate) fn linux_receiver() -> ReceiverConfig {
+    ReceiverConfig {
+        flow: 0,
+        half: Half::Only,
+        mss_bytes: MSS_BYTES,
+        rwnd_bytes: 1000 * MSS_BYTES,
+        delayed_ack: true,
+        gro_ns: 0,
+        rules: ReceiverRules::Linux,
+        ooo_limit_pkts: None,
+        rtt_ns: 100 * NS_PER_MS,
+        ecn: EcnMode::Off,
+    }
+}
+
 impl ReceiverScript {
-    /// Window of 1000 segments, delayed ACKs, RTT 100 ms: SACKs are compressed for 1 ms.
+    /// As [`linux_receiver`]: SACKs are compressed for 1 ms.
     pub(crate) fn new() -> Self {
-        Self::with(ReceiverConfig {
-            flow: 0,
-            half: Half::Only,
-            mss_bytes: MSS_BYTES,
-            rwnd_bytes: 1000 * MSS_BYTES,
-            delayed_ack: true,
-            gro_ns: 0,
-            rules: ReceiverRules::Linux,
-            ooo_limit_pkts: None,
-            rtt_ns: 100 * NS_PER_MS,
-            ecn: EcnMode::Off,
-        })
+        Self::with(linux_receiver())
     }
 
     pub(crate) fn with(config: ReceiverConfig) -> Self {
@@ -89,16 +94,8 @@ impl ReceiverScript {
     /// The same with ECN in this mode, by the handshake.
     pub(crate) fn with_ecn(mode: EcnMode) -> Self {
         let mut script = Self::with(ReceiverConfig {
-            flow: 0,
-            half: Half::Only,
-            mss_bytes: MSS_BYTES,
-            rwnd_bytes: 1000 * MSS_BYTES,
-            delayed_ack: true,
-            gro_ns: 0,
-            rules: ReceiverRules::Linux,
-            ooo_limit_pkts: None,
-            rtt_ns: 100 * NS_PER_MS,
             ecn: mode,
+            ..linux_receiver()
         });
         script.feed(&["syn", "ecn"]);
         script.feed(&["ack"]);

@@ -143,6 +143,44 @@ impl SenderScript {
         script
     }
 
+    /// A bulk Reno sender on a path of 100 ms, whose peer offers 10 segments: they leave at 100 ms.
+    pub(crate) fn reno_within_10() -> Self {
+        let mut script = Self::connecting(bulk(), load("reno"), 10);
+        script.play(
+            "0 > syn
+             100 < synack
+             100 > ack
+             100 > 0:10",
+        );
+        script
+    }
+
+    /// The initial window leaves at 100 ms, and the ACK of 0 at 200 ms admits 10 and 11.
+    pub(crate) fn first_ack(&mut self) -> &mut Self {
+        self.play(
+            "100 > 0:10
+             200 < ack 1
+             200 > 10:12",
+        )
+    }
+
+    /// After that 1 is missing: at 201 ms the ACK of 2 admits 12 (limited transmit).
+    pub(crate) fn first_hole(&mut self) -> &mut Self {
+        self.first_ack().play(
+            "201 < ack 1 sack 2
+             201 > 12",
+        )
+    }
+
+    /// After the first ACK 1 is lost: at 203 ms an ACK of three behind it begins fast recovery.
+    pub(crate) fn lost_one(&mut self) -> &mut Self {
+        self.first_ack().play(
+            "203 < ack 1 sack 2:5
+             203 > 1 rtx
+             203 > 12",
+        )
+    }
+
     pub(crate) fn sock(&self) -> &Sock {
         self.sender.sock()
     }

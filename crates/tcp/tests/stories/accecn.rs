@@ -3,12 +3,11 @@
 use dumbbell_net::{Ecn, Packet};
 use dumbbell_tcp::{
     AccEcn, AccEcnFeedback, AccEcnOption, AckHeader, AckInfo, AckKind, EcnMode, Receiver,
-    ReceiverConfig, ReceiverRules, SackBlocks, SackSlot, SackStore, Segment, SegmentKind, Sender,
-    SenderConfig,
+    ReceiverConfig, SackBlocks, SackSlot, SackStore, Segment, SegmentKind, Sender, SenderConfig,
 };
 use proptest::prelude::*;
 
-use crate::script::{MSS_BYTES, NS_PER_MS, bulk, load};
+use crate::script::{MSS_BYTES, NS_PER_MS, bulk, linux_receiver, load};
 
 const L4S: AccEcn = AccEcn {
     ect: Ecn::Ect1,
@@ -299,16 +298,9 @@ impl Joined {
         let mut sender = Sender::new(SenderConfig { ecn, ..bulk() }, load("reno"));
         sender.start(0);
         let receiver = Receiver::new(ReceiverConfig {
-            flow: 0,
-            half: dumbbell_tcp::Half::Only,
-            mss_bytes: MSS_BYTES,
-            rwnd_bytes: 1000 * MSS_BYTES,
-            delayed_ack: true,
-            gro_ns: 0,
-            rules: ReceiverRules::Linux,
-            ooo_limit_pkts: None,
             rtt_ns: 40 * NS_PER_MS,
             ecn,
+            ..linux_receiver()
         });
         Self {
             sender,

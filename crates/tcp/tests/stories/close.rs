@@ -1,6 +1,6 @@
 //! Handshake and close by RFC 9293, also when packets are lost.
 
-use dumbbell_tcp::{EcnMode, Half, ReceiverConfig, ReceiverRules, SegmentKind, SenderConfig};
+use dumbbell_tcp::{SegmentKind, SenderConfig};
 
 use crate::script::{
     Fate, MSS_BYTES, NS_PER_MS, Pair, Path, ReceiverScript, SenderScript, bulk, load,
@@ -297,18 +297,7 @@ fn rfc2883_duplicates_after_the_fin_are_reported() {
 /// RTO that its handshake measured: 100 ms + Linux's 200 ms, then twice that.
 #[test]
 fn rfc9293_the_receivers_fin_is_repeated_until_acknowledged() {
-    let mut s = ReceiverScript::with(ReceiverConfig {
-        flow: 0,
-        half: Half::Only,
-        mss_bytes: MSS_BYTES,
-        rwnd_bytes: 1000 * MSS_BYTES,
-        delayed_ack: true,
-        gro_ns: 0,
-        rules: ReceiverRules::Linux,
-        ooo_limit_pkts: None,
-        rtt_ns: 100 * NS_PER_MS,
-        ecn: EcnMode::Off,
-    });
+    let mut s = ReceiverScript::new();
     s.play(
         "0 < syn
          0 > synack

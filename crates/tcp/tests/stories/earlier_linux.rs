@@ -43,11 +43,8 @@ fn three_duplicates_are_enough_where_rack_still_waits() {
         ),
     ] {
         let mut s = reno(behaviour);
-        s.play(
-            "100 > 0:10
-             200 < ack 1
-             200 > 10:12
-             200.5 < ack 1 sack 2
+        s.first_ack().play(
+            "200.5 < ack 1 sack 2
              200.5 > 12
              201 < ack 3 ecr 100  // 1 was late
              201 > 13:15",
@@ -70,14 +67,8 @@ fn the_reordering_window_in_recovery_was_a_millisecond() {
             rack_window,
             ..counting()
         });
-        s.play(&format!(
-            "100 > 0:10
-             200 < ack 1
-             200 > 10:12
-             203 < ack 1 sack 2:5
-             203 > 1 rtx
-             203 > 12
-             206 < ack 1 sack 6:8 2:5
+        s.lost_one().play(&format!(
+            "206 < ack 1 sack 6:8 2:5
              {repair}"
         ));
     }

@@ -1,9 +1,9 @@
 //! When Linux's sender let packets leave, and its receiver sent ACKs, in earlier releases, each rule next to today's.
 
-use dumbbell_tcp::{Behaviour, EcnMode, Half, Pacing, ReceiverConfig, ReceiverRules, SenderConfig};
+use dumbbell_tcp::{Behaviour, Pacing, ReceiverConfig, ReceiverRules, SenderConfig};
 
 use crate::earlier_linux::config;
-use crate::script::{MSS_BYTES, ReceiverScript, SenderScript, load};
+use crate::script::{MSS_BYTES, ReceiverScript, SenderScript, linux_receiver, load};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -102,16 +102,8 @@ fn a_burst_waited_for_an_ack_half_a_round_trip_away() {
 fn every_segment_above_a_hole_was_acknowledged_at_once() {
     let receiver = |rules| {
         let mut script = ReceiverScript::with(ReceiverConfig {
-            flow: 0,
-            half: Half::Only,
-            mss_bytes: MSS_BYTES,
-            rwnd_bytes: 1000 * MSS_BYTES,
-            delayed_ack: true,
-            gro_ns: 0,
             rules,
-            ooo_limit_pkts: None,
-            rtt_ns: 100_000_000,
-            ecn: EcnMode::Off,
+            ..linux_receiver()
         });
         script.hear("0 < 0:16");
         script

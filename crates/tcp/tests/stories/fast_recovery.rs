@@ -10,13 +10,8 @@ use crate::script::SenderScript;
 #[test]
 fn rfc6675_one_loss_is_repaired_by_one_retransmission() {
     let mut s = SenderScript::reno(100);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         201 < ack 1 sack 2
-         201 > 12
-         202 < ack 1 sack 2:4
+    s.first_hole().play(
+        "202 < ack 1 sack 2:4
          202 > 13
          203 < ack 1 sack 2:5
          203 > 1 rtx",
@@ -60,13 +55,8 @@ fn rfc6675_one_loss_is_repaired_by_one_retransmission() {
 #[test]
 fn rfc6675_many_losses_are_retransmitted_lowest_first_before_new_data() {
     let mut s = SenderScript::reno(100);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         201 < ack 1 sack 2
-         201 > 12
-         202 < ack 1 sack 4 2
+    s.first_hole().play(
+        "202 < ack 1 sack 4 2
          202 > 13
          203 < ack 1 sack 6 4 2  // 1, 3 and 5 are lost; in flight 7, ssthresh 5
          203 > 1 rtx
@@ -145,14 +135,8 @@ fn rfc9937_the_first_fast_retransmit_always_leaves() {
 #[test]
 fn rfc6675_a_loss_within_recovery_does_not_reduce_again() {
     let mut s = SenderScript::reno(100);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         203 < ack 1 sack 2:5
-         203 > 1 rtx
-         203 > 12
-         206 < ack 1 sack 6:8 2:5  // 5 is lost as well
+    s.lost_one().play(
+        "206 < ack 1 sack 6:8 2:5  // 5 is lost as well
          206 > 5 rtx",
     );
     assert_eq!(s.sock().snd_ssthresh, 5);

@@ -1,21 +1,13 @@
 //! FreeBSD's receiver: `DELAY_ACK` and what it reports, next to Linux's.
 
-use dumbbell_tcp::{EcnMode, Half, ReceiverConfig, ReceiverRules};
+use dumbbell_tcp::{ReceiverConfig, ReceiverRules};
 
-use crate::script::{MSS_BYTES, NS_PER_MS, ReceiverScript};
+use crate::script::{ReceiverScript, linux_receiver};
 
 fn receiver(rules: ReceiverRules) -> ReceiverScript {
     ReceiverScript::with(ReceiverConfig {
-        flow: 0,
-        half: Half::Only,
-        mss_bytes: MSS_BYTES,
-        rwnd_bytes: 1000 * MSS_BYTES,
-        delayed_ack: true,
-        gro_ns: 0,
         rules,
-        ooo_limit_pkts: None,
-        rtt_ns: 100 * NS_PER_MS,
-        ecn: EcnMode::Off,
+        ..linux_receiver()
     })
 }
 

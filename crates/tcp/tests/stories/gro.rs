@@ -1,22 +1,15 @@
 //! Receive offload: what reaches TCP together, when, and how it is acknowledged.
 
-use dumbbell_tcp::{AccEcn, EcnMode, Half, ReceiverConfig, ReceiverRules};
+use dumbbell_tcp::{AccEcn, EcnMode, ReceiverConfig};
 
-use crate::script::{MSS_BYTES, NS_PER_MS, ReceiverScript};
+use crate::script::{NS_PER_MS, ReceiverScript, linux_receiver};
 
 /// Holds for 0.2 ms; past the quick ACKs.
 fn receiver(ecn: EcnMode) -> ReceiverScript {
     let mut script = ReceiverScript::with(ReceiverConfig {
-        flow: 0,
-        half: Half::Only,
-        mss_bytes: MSS_BYTES,
-        rwnd_bytes: 1000 * MSS_BYTES,
-        delayed_ack: true,
         gro_ns: NS_PER_MS / 5,
-        rules: ReceiverRules::Linux,
-        ooo_limit_pkts: None,
-        rtt_ns: 100 * NS_PER_MS,
         ecn,
+        ..linux_receiver()
     });
     script.hear(
         "0 < syn ecn

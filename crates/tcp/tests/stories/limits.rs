@@ -129,13 +129,9 @@ fn a_stopped_sender_still_repairs_what_it_sent() {
 /// RFC 7661 as in Linux: that cwnd was the limit is remembered for the round trip.
 #[test]
 fn rfc7661_being_limited_by_cwnd_is_remembered_for_a_round_trip() {
-    let mut s = SenderScript::connecting(bulk(), load("reno"), 10);
+    let mut s = SenderScript::reno_within_10();
     s.play(
-        "0 > syn
-         100 < synack
-         100 > ack
-         100 > 0:10
-         200 < ack 1
+        "200 < ack 1
          200 > 10",
     );
     assert!(s.sock().packets_in_flight() < s.cwnd());

@@ -2,7 +2,7 @@
 
 use dumbbell_cc::CaState;
 
-use crate::script::{SenderScript, bulk, load};
+use crate::script::SenderScript;
 
 /// RFC 8985 §7.2: PTO = 2·SRTT; Linux adds two jiffies. §7.3: the probe is the last segment
 /// when there is no new data, and only one is out at a time: then comes the RTO, from the probe.
@@ -62,13 +62,9 @@ fn rfc8985_probe_of_a_lone_segment_waits_for_the_delayed_ack() {
 /// when data sent after the probe is acknowledged and no D-SACK came.
 #[test]
 fn rfc8985_a_probe_that_repairs_a_loss_reduces_cwnd_once() {
-    let mut s = SenderScript::connecting(bulk(), load("reno"), 10);
+    let mut s = SenderScript::reno_within_10();
     s.play(
-        "0 > syn
-         100 < synack
-         100 > ack
-         100 > 0:10
-         200 < ack 9 win 1    // 9 is lost, and the receiver wants nothing beyond
+        "200 < ack 9 win 1    // 9 is lost, and the receiver wants nothing beyond
          500 > 9 rtx
          600 < ack 10 win 100
          600 > 10:30
@@ -91,13 +87,9 @@ fn rfc8985_a_probe_that_repairs_a_loss_reduces_cwnd_once() {
 /// RFC 8985 §7.4.2: a duplicate ACK without D-SACK also shows that both arrived.
 #[test]
 fn rfc8985_a_probe_answered_by_a_duplicate_ack_reduces_nothing() {
-    let mut s = SenderScript::connecting(bulk(), load("reno"), 10);
+    let mut s = SenderScript::reno_within_10();
     s.play(
-        "0 > syn
-         100 < synack
-         100 > ack
-         100 > 0:10
-         200 < ack 9 win 1
+        "200 < ack 9 win 1
          500 > 9 rtx
          501 < ack 10 win 100 ecr 100
          501 > 10:30
@@ -175,13 +167,9 @@ fn rfc8985_no_second_probe_while_one_is_unresolved() {
 /// RFC 8985 §7.4.2: the D-SACK of the probe settles it, although data after it is acknowledged.
 #[test]
 fn rfc8985_the_dsack_of_a_probe_settles_it() {
-    let mut s = SenderScript::connecting(bulk(), load("reno"), 10);
+    let mut s = SenderScript::reno_within_10();
     s.play(
-        "0 > syn
-         100 < synack
-         100 > ack
-         100 > 0:10
-         200 < ack 9 win 1
+        "200 < ack 9 win 1
          500 > 9 rtx
          501 < ack 10 win 100 ecr 100
          501 > 10:30
@@ -194,13 +182,9 @@ fn rfc8985_the_dsack_of_a_probe_settles_it() {
 /// RFC 8985 §6.2: a probe can be lost as well, which later data shows.
 #[test]
 fn rfc8985_a_lost_probe_is_detected() {
-    let mut s = SenderScript::connecting(bulk(), load("reno"), 10);
+    let mut s = SenderScript::reno_within_10();
     s.play(
-        "0 > syn
-         100 < synack
-         100 > ack
-         100 > 0:10
-         200 < ack 9 win 1
+        "200 < ack 9 win 1
          500 > 9 rtx
          550 < ack 9 win 4
          550 > 10:13

@@ -1,22 +1,15 @@
 //! A limit of the segments held above a hole: what a receiver drops, and what it then acknowledges.
 
-use dumbbell_tcp::{EcnMode, Half, ReceiverConfig, ReceiverRules};
+use dumbbell_tcp::ReceiverConfig;
 
-use crate::script::{MSS_BYTES, NS_PER_MS, ReceiverScript};
+use crate::script::{MSS_BYTES, NS_PER_MS, ReceiverScript, linux_receiver};
 
 /// Holds `limit_pkts`; segments below 16 have arrived.
 fn receiver(limit_pkts: u32, gro_ns: u64) -> ReceiverScript {
     let mut script = ReceiverScript::with(ReceiverConfig {
-        flow: 0,
-        half: Half::Only,
-        mss_bytes: MSS_BYTES,
-        rwnd_bytes: 1000 * MSS_BYTES,
-        delayed_ack: true,
         gro_ns,
-        rules: ReceiverRules::Linux,
         ooo_limit_pkts: Some(limit_pkts),
-        rtt_ns: 100 * NS_PER_MS,
-        ecn: EcnMode::Off,
+        ..linux_receiver()
     });
     script.hear("0 < 0:16");
     script

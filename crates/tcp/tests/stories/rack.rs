@@ -2,19 +2,13 @@
 
 use dumbbell_cc::CaState;
 
-use crate::script::{SenderScript, bulk, load};
+use crate::script::SenderScript;
 
 /// RFC 8985 §6.2 step 4: a segment may come min_rtt/4 = 25 ms late. Disorder, no loss.
 #[test]
 fn rfc8985_reordering_within_the_window_retransmits_nothing() {
     let mut s = SenderScript::reno(100);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         201 < ack 1 sack 2
-         201 > 12",
-    );
+    s.first_hole();
     assert_eq!(s.state(), CaState::Disorder);
     s.play(
         "225 < ack 3
@@ -30,14 +24,7 @@ fn rfc8985_reordering_within_the_window_retransmits_nothing() {
 #[test]
 fn rfc8985_the_reordering_timer_declares_the_loss_after_a_quarter_min_rtt() {
     let mut s = SenderScript::reno(100);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         201 < ack 1 sack 2
-         201 > 12
-         228 > 1 rtx",
-    );
+    s.first_hole().play("228 > 1 rtx");
     assert_eq!(s.state(), CaState::Recovery);
     assert_eq!(s.sender.counters().rto_count, 0);
     // Linux's PRR takes the timer for an ACK of one packet.
@@ -49,13 +36,8 @@ fn rfc8985_the_reordering_timer_declares_the_loss_after_a_quarter_min_rtt() {
 #[test]
 fn rfc8985_after_reordering_three_dupacks_no_longer_prove_a_loss() {
     let mut s = SenderScript::reno(100);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         201 < ack 1 sack 2
-         201 > 12
-         205 < ack 3           // 1 came late: reordering
+    s.first_hole().play(
+        "205 < ack 3           // 1 came late: reordering
          205 > 13:15
          206 < ack 3 sack 4:7
          206 > 15:18           // three SACKed, and still only reordering
@@ -69,13 +51,8 @@ fn rfc8985_after_reordering_three_dupacks_no_longer_prove_a_loss() {
 #[test]
 fn rfc8985_a_lost_retransmission_is_detected() {
     let mut s = SenderScript::reno(100);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         201 < ack 1 sack 2
-         201 > 12
-         202 < ack 1 sack 2:4
+    s.first_hole().play(
+        "202 < ack 1 sack 2:4
          202 > 13
          203 < ack 1 sack 2:5
          203 > 1 rtx
@@ -103,14 +80,8 @@ fn rfc8985_a_lost_retransmission_is_detected() {
 #[test]
 fn rfc8985_an_ack_faster_than_the_path_is_the_originals() {
     let mut s = SenderScript::reno(100);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         203 < ack 1 sack 2:5
-         203 > 1 rtx
-         203 > 12
-         205 < ack 5 ecr 203   // 2 ms after the retransmission
+    s.lost_one().play(
+        "205 < ack 5 ecr 203   // 2 ms after the retransmission
          205 .",
     );
     // RACK.xmit_ts stays at 100 ms: 5 to 11 are not lost although they left before 203 ms.
@@ -122,13 +93,9 @@ fn rfc8985_an_ack_faster_than_the_path_is_the_originals() {
 /// left recently.
 #[test]
 fn rfc8985_a_timeout_marks_only_segments_old_enough() {
-    let mut s = SenderScript::connecting(bulk(), load("reno"), 10);
+    let mut s = SenderScript::reno_within_10();
     s.play(
-        "0 > syn
-         100 < synack
-         100 > ack
-         100 > 0:10
-         200 < ack 1 win 9
+        "200 < ack 1 win 9
          203 < ack 1 sack 2:8 win 9
          203 > 1 rtx
          450 < ack 1 sack 2:8 win 11  // the window opens
@@ -146,13 +113,8 @@ fn rfc8985_a_timeout_marks_only_segments_old_enough() {
 #[test]
 fn rfc8985_dsack_widens_the_window_once_per_round_trip() {
     let mut s = SenderScript::reno(100);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         201 < ack 1 sack 2
-         201 > 12
-         228 > 1 rtx            // 25 ms + 2 ms
+    s.first_hole().play(
+        "228 > 1 rtx            // 25 ms + 2 ms
          230 < ack 3 ecr 100    // the original: reordering; undone
          230 > 13:15
          232 < ack 3 dsack 1 ecr 100

@@ -1,8 +1,8 @@
 //! The receiver: when it acknowledges and what the ACK contains.
 
-use dumbbell_tcp::{EcnMode, Half, ReceiverConfig, ReceiverRules};
+use dumbbell_tcp::ReceiverConfig;
 
-use crate::script::{MSS_BYTES, NS_PER_MS, ReceiverScript};
+use crate::script::{MSS_BYTES, NS_PER_MS, ReceiverScript, linux_receiver};
 
 /// Linux acknowledges the first sixteen segments one by one, so that slow start is not slowed.
 #[test]
@@ -41,16 +41,8 @@ fn rfc5681_a_lone_segment_is_acknowledged_after_40_ms() {
 #[test]
 fn without_delayed_acks_every_segment_is_acknowledged() {
     let mut r = ReceiverScript::with(ReceiverConfig {
-        flow: 0,
-        half: Half::Only,
-        mss_bytes: MSS_BYTES,
-        rwnd_bytes: 1000 * MSS_BYTES,
         delayed_ack: false,
-        gro_ns: 0,
-        rules: ReceiverRules::Linux,
-        ooo_limit_pkts: None,
-        rtt_ns: 100 * NS_PER_MS,
-        ecn: EcnMode::Off,
+        ..linux_receiver()
     });
     let script: String = (0..40)
         .map(|seq| format!("{seq} < {seq}\n {seq} > ack {}\n", seq + 1))
@@ -174,16 +166,9 @@ fn sacks_beyond_the_third_duplicate_ack_are_compressed_for_a_millisecond() {
 #[test]
 fn sack_compression_shrinks_with_the_rtt() {
     let mut r = ReceiverScript::with(ReceiverConfig {
-        flow: 0,
-        half: Half::Only,
-        mss_bytes: MSS_BYTES,
         rwnd_bytes: 4 * MSS_BYTES,
-        delayed_ack: true,
-        gro_ns: 0,
-        rules: ReceiverRules::Linux,
-        ooo_limit_pkts: None,
         rtt_ns: 2 * NS_PER_MS,
-        ecn: EcnMode::Off,
+        ..linux_receiver()
     });
     r.play(
         "0 < 0

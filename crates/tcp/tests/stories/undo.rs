@@ -8,14 +8,7 @@ use crate::script::SenderScript;
 /// A spurious fast retransmit of 1 at 203 ms: cwnd 11 is reduced to 5.
 fn spurious_retransmit() -> SenderScript {
     let mut s = SenderScript::reno(100);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         203 < ack 1 sack 2:5
-         203 > 1 rtx
-         203 > 12",
-    );
+    s.lost_one();
     assert_eq!((s.state(), s.sock().snd_ssthresh), (CaState::Recovery, 5));
     s
 }
@@ -71,11 +64,8 @@ fn rfc3708_dsack_after_recovery_undoes_it() {
 #[test]
 fn rfc3708_dsack_undoes_when_nothing_is_outstanding() {
     let mut s = SenderScript::reno_sized(100, 12);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         203 < ack 1 sack 2:5
+    s.first_ack().play(
+        "203 < ack 1 sack 2:5
          203 > 1 rtx
          303 < ack 12 ecr 203
          304 < ack 12 dsack 1 ecr 203",
@@ -87,12 +77,7 @@ fn rfc3708_dsack_undoes_when_nothing_is_outstanding() {
 #[test]
 fn rfc3708_dsacks_beyond_what_was_retransmitted_undo_nothing() {
     let mut s = SenderScript::reno(100);
-    s.play(
-        "100 > 0:10
-         200 < ack 1
-         200 > 10:12
-         201 < ack 1 dsack 0",
-    );
+    s.first_ack().play("201 < ack 1 dsack 0");
     assert_eq!(s.sender.counters().spurious_retransmits, 0);
     s.hear(
         "203 < ack 1 sack 2:5
