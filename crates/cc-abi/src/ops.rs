@@ -4,10 +4,10 @@ use core::ffi::c_int;
 
 use crate::{AckSample, LostSegment, RateSample, Sock};
 
-/// Bytes of a congestion control's name, including the terminating zero.
+/// Bytes of a congestion control algorithm's name, including the terminating zero.
 pub const TCP_CA_NAME_MAX: usize = 16;
 
-/// Flag of [`Ops::flags`]: the congestion control needs ECN on its connections.
+/// Flag of [`Ops::flags`]: the congestion control algorithm needs ECN on its connections.
 pub const TCP_CONG_NEEDS_ECN: u32 = 1 << 1;
 
 /// Flag of [`Ops::flags`]: it needs Accurate ECN (RFC 9768) on its connections. Linux since 7.0, and

@@ -1,14 +1,14 @@
-//! The socket a congestion control sees: Rust's mirror of `struct tcp_sock` in
+//! The socket a congestion control algorithm sees: Rust's mirror of `struct tcp_sock` in
 //! `cc/include/vmlinux.h`.
 //!
 //! Field names and units are the kernel's. The simulated TCP keeps its own state
-//! in these fields, so a congestion control reads what the sender uses, not a copy.
+//! in these fields, so a congestion control algorithm reads what the sender uses, not a copy.
 //! [`LAYOUT`] is compared with the offsets that `native.c` exports.
 
 use core::mem::{offset_of, size_of};
 use core::net::SocketAddrV4;
 
-/// Private state of a congestion control, in `u64` words (104 bytes, as in Linux).
+/// Private state of a congestion control algorithm, in `u64` words (104 bytes, as in Linux).
 pub const CA_PRIV_WORDS: usize = 13;
 
 /// `ssthresh` before the first loss: no limit to slow start.
@@ -221,7 +221,7 @@ impl Sock {
         }
     }
 
-    /// Sets `icsk_ca_state` without calling the congestion control.
+    /// Sets `icsk_ca_state` without calling the congestion control algorithm.
     #[inline]
     pub fn set_ca_state(&mut self, state: CaState) {
         self.icsk_ca_bits = (self.icsk_ca_bits & !0x1f) | state as u8;
@@ -252,7 +252,7 @@ impl Sock {
         self.limited_bits = (self.limited_bits & !4) | (u8::from(limited) << 2);
     }
 
-    /// Whether the congestion control called `tcp_enter_cwr` since this was last asked.
+    /// Whether the congestion control algorithm called `tcp_enter_cwr` since this was last asked.
     #[inline]
     pub fn take_enter_cwr(&mut self) -> bool {
         let asked = self.host_requests & ENTER_CWR != 0;
@@ -310,7 +310,7 @@ pub struct RateSample {
 }
 
 /// `struct sk_buff` of a segment that was just declared lost, as far as kernels patched for BBRv2 and
-/// BBRv3 show it to the congestion control: `struct tcp_skb_cb` first.
+/// BBRv3 show it to the congestion control algorithm: `struct tcp_skb_cb` first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(

@@ -6,7 +6,7 @@
 //! the cases named `no-series`. A CPU-second is the process's user and system time; the memory of a
 //! flow is what the run added to the process, time series included.
 //! The cases `g-…` are one path with one queue discipline, chain of impairments or medium each. They run in turn, so that
-//! whatever else the machine does meets all of them, and the last column is the median of each round's ratio to
+//! other work of the machine meets all of them, and the last column is the median of each round's ratio to
 //! drop-tail.
 //! `make bench-peers` compares the simulator with ns-3.
 

@@ -1,8 +1,8 @@
 //! Users: flows that have an application, which opens connections as it goes along.
 //!
-//! An application is told what happens in the order in which it happens, and its commands are done
+//! An application gets events in the order in which they happen, and its commands are done
 //! before anything else does: so the order of all that applications do is that of the network's events,
-//! which is total. Of one packet it is told in this order: connected, received or acknowledged, closed.
+//! which is total. The events of one packet have this order: connected, received or acknowledged, closed.
 //!
 //! A flow of a group with `traffic` is a user: an `Application` and its connections. All other flows are `Endpoints`
 //! and pay one predictable branch. A connection has a number of its own, which its packets carry and which is used once
@@ -151,7 +151,7 @@ pub(crate) struct Applications {
     clocks: Tournament,
     /// The earliest of both, ns; `u64::MAX` where there are no users.
     pub(crate) due_ns: u64,
-    /// What applications have yet to be told, in order.
+    /// Events that wait for their applications, in order.
     pub(crate) events: std::collections::VecDeque<(usize, Event)>,
     /// Ends that have something to send since their application's last commands.
     pub(crate) touched: Vec<(usize, End)>,
@@ -178,8 +178,7 @@ const FIRST_SLOTS: usize = 4;
 /// More connections at once than this do not fit in the memory of most machines.
 const MAX_SLOTS: usize = 1 << 22;
 
-/// How many slots a tournament may have timers for that lasts so long: both tell numbers and times apart
-/// in 64 bits.
+/// How many slots a tournament of this duration may have timers for: both have room in 64 bits.
 fn slots_limit(duration_ns: u64) -> usize {
     let mut slots = FIRST_SLOTS;
     while slots < MAX_SLOTS && Tournament::never_ns(4 * slots) > duration_ns {
@@ -334,7 +333,7 @@ impl Applications {
         }
     }
 
-    /// Whose timer is due at [`Applications::due_ns`]: at equal times a host's before a user's.
+    /// The owner of the timer that is due at [`Applications::due_ns`]: at equal times a host's before a user's.
     pub(crate) fn next(&self) -> Due {
         let (host, host_ns) = self.timers.next();
         let (user, user_ns) = self.clocks.next();
@@ -346,7 +345,7 @@ impl Applications {
     }
 }
 
-/// Whose timer is due.
+/// The owner of a timer that is due.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Due {
     /// A host's, by its number among the timers.

@@ -1,7 +1,7 @@
 //! Connections that applications opened, by the number that their packets carry.
 //!
 //! Flows without an application have the numbers below the first of these. No number is used twice,
-//! so that queues that tell flows apart do not take a connection for an earlier one. The slot that a
+//! so that queues that schedule by flow do not take a connection for an earlier one. The slot that a
 //! connection lies in is used again: when both its directions are closed and the last of its packets
 //! has left the network, delivered or dropped, which takes the place of TIME-WAIT. So nothing that
 //! arrives is without a connection, and memory follows the connections that are open, but for 12 bytes

@@ -211,7 +211,7 @@ pub(crate) fn rwnd_bytes(group: &Group) -> u32 {
         .max(group.mss_bytes)
 }
 
-/// A congestion control that needs ECN has it at both ends, Accurate ECN if it needs that or the group
+/// A congestion control algorithm that needs ECN has it at both ends, Accurate ECN if it needs that or the group
 /// has it, otherwise with feedback of every change of the mark.
 fn ecn_mode(group: &Group, instance: &Instance) -> EcnMode {
     let is_accurate = instance.needs_accecn() || group.ecn == GroupEcn::AccEcn;

@@ -24,7 +24,7 @@ use crate::watch::Watch;
 /// Events between two looks at [`Control`].
 const EVENTS_PER_CHECK: u32 = 8192;
 
-/// Refuses more time than a tournament of so many has room for: 36 years of two flows, 19 hours
+/// Refuses more time than a tournament of these flows has room for: 36 years of two flows, 19 hours
 /// of 100,000.
 pub(crate) fn check_time(scenario: &Scenario) -> Result<(), Refusal> {
     let flows = scenario.flow_count();
@@ -48,7 +48,7 @@ pub(crate) struct Engine<T> {
     instances: Vec<Rc<Instance>>,
     /// Flows without an application, by the number that their packets carry.
     pub(crate) flows: Vec<Endpoints>,
-    /// The others.
+    /// Flows with an application.
     pub(crate) applications: Applications,
     pub(crate) network: Network<Segment>,
     pub(crate) watch: Watch<T>,
@@ -150,7 +150,7 @@ impl<T: Tap> Engine<T> {
                 }
                 self.check_faults()?;
                 if self.watch.tap.has_failed() {
-                    return Ok(()); // the capture's failure is told when it is finished
+                    return Ok(()); // the capture's failure is returned when it is finished
                 }
                 control.set_progress(now_ns, self.end_ns);
             }

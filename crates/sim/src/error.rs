@@ -4,10 +4,10 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A congestion control could not be loaded.
+    /// A congestion control algorithm could not be loaded.
     #[error(transparent)]
     CongestionControl(#[from] dumbbell_cc::Error),
-    /// A congestion control did what no TCP can go on with.
+    /// A congestion control algorithm did what no TCP can go on with.
     #[error(transparent)]
     Fault(#[from] dumbbell_cc::Fault),
     /// A value of the scenario that cannot be simulated.

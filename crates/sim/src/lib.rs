@@ -8,7 +8,7 @@
 //! | `engine`, `watch` | the event loop; what looks on while packets pass |
 //! | `endpoints`, `rtt_meter` | a flow that is one transfer, and what is measured of it |
 //! | `applications` | flows with an application |
-//! | `driver`, `commands` | what applications are told; what they want done |
+//! | `driver`, `commands` | events for applications; what they want done |
 //! | `connection`, `connection_table` | their connections, and where they lie |
 //! | `recorder` | time series |
 //! | `summarize` | counts and means |
@@ -56,7 +56,7 @@ use tap::{CaptureTap, Tap};
 ///
 /// # Errors
 ///
-/// A congestion control that cannot be loaded, a scenario that cannot be simulated, a capture that
+/// A congestion control algorithm that cannot be loaded, a scenario that cannot be simulated, a capture that
 /// cannot be written, or [`Error::Cancelled`]; then the capture has what was captured until then.
 pub fn run(
     scenario: &Scenario,
@@ -66,10 +66,10 @@ pub fn run(
     run_with(scenario, control, capture, &Instance::load)
 }
 
-/// Loads a congestion control, seeded.
+/// Loads a congestion control algorithm, seeded.
 pub type Loader<'a> = &'a dyn Fn(&Request, u64) -> Result<Rc<Instance>, dumbbell_cc::Error>;
 
-/// [`run`] with congestion controls from a loader of the caller's.
+/// [`run`] with congestion control algorithms from a loader of the caller's.
 ///
 /// # Errors
 ///
@@ -119,7 +119,7 @@ fn run_tapped<T: Tap>(
     Ok(Output { summary, tables })
 }
 
-/// A private instance of each group's congestion control.
+/// A private instance of each group's congestion control algorithm.
 fn load(scenario: &Scenario, loader: Loader<'_>) -> Result<Vec<Rc<Instance>>, Error> {
     (0..)
         .zip(&scenario.groups)

@@ -27,7 +27,7 @@ const EPOCH_NS: u64 = 946_684_800_000_000_000;
 /// Where the numbers begin by which connections of applications draw theirs: beyond those of flows.
 const APPLICATION_NUMBERS: u64 = 1 << 32;
 
-/// Of a connection's sender and of its receiver.
+/// Addresses of a connection's sender and of its receiver.
 type Addresses = (SocketAddrV4, SocketAddrV4);
 
 /// Is shown the packets of a run. `()` does not look.
@@ -129,7 +129,7 @@ pub(crate) struct CaptureTap {
     /// Groups, for connections to come.
     groups: Vec<Group>,
     seed: u64,
-    /// By link: packets on its wire until their last bits are through, of which a medium may deliver several at once.
+    /// Packets on each link's wire until their last bits are through, of which a medium may deliver several at once.
     on_wire: Vec<VecDeque<OnWire>>,
     /// Names of the links.
     links: Vec<String>,

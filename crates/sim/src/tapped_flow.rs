@@ -62,7 +62,7 @@ pub(crate) struct TappedFlow {
     answers: Option<BTreeMap<PacketName, u32>>,
 }
 
-/// What tells a connection's packets on their way apart: its half, whether it is an ACK, and the
+/// What distinguishes a connection's packets on their way: its half, whether it is an ACK, and the
 /// identification of its IP packet.
 type PacketName = (bool, bool, u16);
 

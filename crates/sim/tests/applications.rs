@@ -126,7 +126,7 @@ fn whatever_is_lost_every_application_comes_to_its_end() {
     }
 }
 
-/// A user that is told to stop ends what it has begun, and has finished.
+/// A user that has to stop ends what it has begun, and has finished.
 #[test]
 fn what_is_stopped_comes_to_its_end() {
     let on_off = onoff::Config::default();

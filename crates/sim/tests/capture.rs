@@ -538,7 +538,7 @@ fn ecn_shows_as_it_was_exchanged() {
         );
         assert!(
             sent.iter().all(|record| record.ecn != CE),
-            "nobody sends CE"
+            "no host sends CE"
         );
         let echoes = heard[1..]
             .iter()

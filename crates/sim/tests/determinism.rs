@@ -7,14 +7,14 @@ use dumbbell_table::Column;
 
 /// FNV-1a of what [`everything`] simulates, as [`result_bytes`] puts it in order.
 ///
-/// A change of this number is a change of results. If it is intended (a congestion control,
+/// A change of this number is a change of results. If it is intended (a congestion control algorithm,
 /// the TCP or the path now behaves differently), put in the number that the failing test
 /// prints, in a commit of its own that says which behaviour changed and why.
 const GOLDEN_DIGEST: u64 = 0x8bdf_c7c8_9d10_a501;
 /// The same with the table `queue_by_group`, which came later and changed nothing else.
 const GOLDEN_DIGEST_BY_GROUP: u64 = 0xf2b6_dd79_8eeb_5c5b;
 
-/// Four congestion controls, three base RTTs, kinds of flow and hosts in one small run.
+/// Four congestion control algorithms, three base RTTs, kinds of flow and hosts in one small run.
 fn everything(seed: u64) -> Scenario {
     let jittered = |group: Group| Group {
         start_jitter_ns: 50 * NS_PER_MS,
@@ -62,7 +62,7 @@ fn result_bytes(output: &Output) -> Vec<u8> {
     {
         cc["build"].take(); // digest of the machine code, which each compiler writes its way
         cc.as_object_mut()
-            .expect("a congestion control")
+            .expect("a congestion control algorithm")
             .remove("declared"); // words of its source, docs included
     }
     let mut bytes = summary.to_string().into_bytes();
@@ -121,7 +121,7 @@ fn a_repeat_gives_the_same_bytes() {
 #[test]
 fn runs_side_by_side_do_not_touch_each_other() {
     let alone = result_bytes(&simulate(&everything(1)));
-    // The same run twice and other runs of the same congestion controls, all at once.
+    // The same run twice and other runs of the same congestion control algorithms, all at once.
     let together: Vec<(u64, Vec<u8>)> = std::thread::scope(|scope| {
         let runs: Vec<_> = [1, 2, 1, 3]
             .into_iter()
@@ -201,7 +201,7 @@ fn every_build_and_machine_gives_the_golden_digest() {
             .flows
             .iter()
             .all(|flow| flow.dropped_pkts > 0),
-        "every congestion control meets losses"
+        "every congestion control algorithm meets losses"
     );
     let found = digest(&result_bytes(&output));
     assert_eq!(

@@ -232,7 +232,7 @@ fn impairment() -> impl Strategy<Value = ImpairmentConfig> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Flows of several congestion controls over a chain there and another one back: what was sent or copied
+    /// Flows of several congestion control algorithms over a chain there and another one back: what was sent or copied
     /// was lost, arrived or is on the path, and the same happens again.
     #[test]
     fn packets_of_flows_are_conserved(

@@ -18,7 +18,7 @@ use proptest::prelude::*;
 
 /// Packets that a link could carry in one run: what bounds the tests' time.
 const LINK_PKTS: f64 = 3_000.0;
-/// Of a datagram that fits in a packet.
+/// Largest payload of a datagram that fits in a packet, bytes.
 const MAX_PAYLOAD_BYTES: u64 = 1472;
 const PACKET_BITS: f64 = 1514.0 * 8.0;
 

@@ -1,4 +1,4 @@
-//! Receive offload in whole runs: an ACK per aggregate, and congestion controls that fill the link with them.
+//! Receive offload in whole runs: an ACK per aggregate, and congestion control algorithms that fill the link with them.
 
 use crate::common::{NS_PER_MS, bulk, dumbbell, simulate};
 use dumbbell_sim::{Group, Link, Output, Scenario};

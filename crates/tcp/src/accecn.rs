@@ -27,7 +27,7 @@ pub(crate) const OPTION_BYTES: u32 = 12;
 pub struct AccEcn {
     /// The ECN field of all packets, once the connection is open: ECT(0), or ECT(1) of an L4S sender.
     pub ect: Ecn,
-    /// SYN and SYN-ACK have it too, as in Linux for a congestion control with `TCP_CONG_NEEDS_ECN`.
+    /// SYN and SYN-ACK have it too, as in Linux for a congestion control algorithm with `TCP_CONG_NEEDS_ECN`.
     pub ect_on_syn: bool,
     /// ACKs have the option (`net.ipv4.tcp_ecn_option`).
     pub option: bool,

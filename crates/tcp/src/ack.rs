@@ -180,7 +180,7 @@ impl Sender {
     }
 
     /// Accurate ECN: marks that the ACK newly reports have the effect of an echo. Returns the flag for
-    /// the congestion control.
+    /// the congestion control algorithm.
     #[inline]
     fn process_accecn(
         &mut self,
@@ -420,7 +420,7 @@ impl Sender {
             || self.cc.sock.ca_state() != CaState::Open
     }
 
-    /// Passes the ACK to the congestion control, or reduces cwnd if recovery requires it.
+    /// Passes the ACK to the congestion control algorithm, or reduces cwnd if recovery requires it.
     fn control_congestion(&mut self, rs: &RateSample, progress: &Progress) {
         let ack = self.cc.sock.snd_una;
         if self.cc.has_cong_control() {

@@ -25,7 +25,7 @@ pub enum RackWindow {
     UntilLoss,
 }
 
-/// How departures are spaced when the congestion control asks for pacing.
+/// How departures are spaced when the congestion control algorithm asks for pacing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
     /// Each departure follows from the previous one's; half a gap of lateness is made up for.

@@ -25,7 +25,7 @@ pub struct Boundaries {
 }
 
 impl Boundaries {
-    /// A stream in which every segment carries `mss_bytes`, until it is told otherwise.
+    /// A stream in which every segment carries `mss_bytes`, until [`Boundaries::note`] says otherwise.
     pub fn new(mss_bytes: u32) -> Self {
         Self {
             mss_bytes,
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever the sizes, byte numbers are the sums of what lies before, forgotten or not.
+        /// With segments of any size, byte numbers are the sums of what lies before, forgotten or not.
         #[test]
         fn byte_numbers_are_the_sums_of_the_payloads(
             sizes in prop::collection::vec(prop_oneof![Just(1448_u32), 0_u32..1448], 1..200),

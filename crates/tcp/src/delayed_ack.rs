@@ -16,7 +16,7 @@ const MSS_MIN_BYTES: u32 = 88;
 /// The options that every segment has (RFC 7323), by which Linux lets the estimate be less, bytes.
 const OPTIONS_BYTES: u32 = dumbbell_net::TIMESTAMPS_BYTES;
 
-/// What the application may have been told completely since the last ACK.
+/// Segments that the application may have received since the last ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Pushed {
     /// More is expected.

@@ -19,7 +19,7 @@ pub(crate) const ECN_MODES: EcnModes = EcnModes {
     classic: 1,
     accurate: 16,
 };
-/// Both.
+/// Classic and Accurate ECN.
 const ANY_MODE: u8 = ECN_MODES.classic | ECN_MODES.accurate;
 /// Linux's `TCP_ECN_QUEUE_CWR`: the next new data carries CWR.
 const ECN_QUEUE_CWR: u8 = 2;
@@ -38,7 +38,7 @@ pub enum EcnMode {
     Off,
     /// RFC 3168: new data is ECN-capable, and the receiver echoes a mark until CWR arrives.
     Classic,
-    /// For a congestion control that needs ECN (`TCP_CONG_NEEDS_ECN`): every packet is ECN-capable,
+    /// For a congestion control algorithm that needs ECN (`TCP_CONG_NEEDS_ECN`): every packet is ECN-capable,
     /// and the receiver echoes each change of the mark (RFC 8257 §3.2).
     Dctcp,
     /// Accurate ECN (RFC 9768): the receiver counts marked packets, and the sender knows how many; with
@@ -84,7 +84,7 @@ impl Sender {
         };
     }
 
-    /// The SYN-ACK tells whether the receiver agreed, and on what.
+    /// The SYN-ACK says whether the receiver agreed, and on what.
     pub(crate) fn settle_ecn(&mut self, ack: &AckHeader, feedback: Option<&AccEcnFeedback>) {
         let mode = match self.config.ecn {
             EcnMode::AccEcn(_) => self.accecn_answer(ack, feedback),

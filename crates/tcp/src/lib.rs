@@ -3,7 +3,7 @@
 //!
 //! Both are sans-IO. Time and packets are arguments, packets and deadlines are results; nothing
 //! here reads a clock. The sender keeps its state in the `tcp_sock` fields ([`dumbbell_cc::Sock`])
-//! that the congestion control reads.
+//! that the congestion control algorithm reads.
 //!
 //! | file | what |
 //! |---|---|

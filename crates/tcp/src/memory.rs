@@ -69,7 +69,7 @@ impl Share {
         Self { memory, bytes: 0 }
     }
 
-    /// It has so much now.
+    /// It has `bytes` now, more or less than before.
     pub(crate) fn charge(&mut self, bytes: u64) {
         if bytes != self.bytes {
             self.memory.change(self.bytes, bytes);

@@ -45,7 +45,7 @@ impl Sender {
         }
     }
 
-    /// No more segments can have arrived than are not lost; duplicate ACKs beyond them tell of
+    /// No more segments can have arrived than are not lost; duplicate ACKs beyond them show
     /// reordering (Linux's `tcp_check_reno_reordering`).
     fn limit_duplicate_acks(&mut self, acked: u32) {
         let sock = &mut self.cc.sock;

@@ -7,7 +7,7 @@ use crate::packet::SegmentKind;
 use crate::sender::Sender;
 use crate::timers::XmitTimer;
 
-/// `tcp_retries2`: the timeout doubles at most so often.
+/// `tcp_retries2`: the timeout doubles at most this often.
 const RETRIES: u8 = 15;
 
 impl Sender {

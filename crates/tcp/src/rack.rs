@@ -265,7 +265,7 @@ impl Sender {
         }
     }
 
-    /// Reports a lost segment to a congestion control that was written for a kernel patched for
+    /// Reports a lost segment to a congestion control algorithm that was written for a kernel patched for
     /// BBRv2 or BBRv3.
     #[cold]
     fn report_lost(&mut self, seq: u32) {

@@ -40,7 +40,7 @@ pub struct ReceiverConfig {
     pub delayed_ack: bool,
     /// Receive offload: how long a segment may wait for those that follow it, ns; 0: there is none.
     pub gro_ns: u64,
-    /// Whose rules it follows.
+    /// The operating system whose rules it follows.
     pub rules: ReceiverRules,
     /// Segments it holds above a hole at most, as FreeBSD's `net.inet.tcp.reass.maxqueuelen`; `None`: as
     /// many as the window.

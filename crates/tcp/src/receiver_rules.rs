@@ -32,7 +32,7 @@ impl ReceiverRules {
 }
 
 impl Receiver {
-    /// `DELAY_ACK` of FreeBSD's `tcp_input.c`: a segment is acknowledged later only if none waits for its ACK, whatever their
+    /// `DELAY_ACK` of FreeBSD's `tcp_input.c`: a segment is acknowledged later only if none waits for its ACK, not considering their
     /// sizes; out of order, never.
     #[cold]
     pub(crate) fn acknowledge_as_freebsd(&mut self, now_ns: u64) {

@@ -44,7 +44,7 @@ impl DeliveredCe {
     }
 }
 
-/// The connection's state when a segment left, for congestion controls written for kernels patched
+/// The connection's state when a segment left, for congestion control algorithms written for kernels patched
 /// for BBRv2 and BBRv3.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TransmitState {

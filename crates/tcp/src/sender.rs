@@ -22,7 +22,7 @@ use crate::segments::Segments;
 use crate::stream::Stream;
 use crate::timers::Timers;
 
-/// Which of a connection's two directions an endpoint's data has.
+/// The direction of an endpoint's data, of a connection's two.
 ///
 /// A connection in which both ends send is two halves, each with a [`Sender`] and a
 /// [`Receiver`](crate::Receiver), as RFC 9293 §3.3.1 keeps separate variables for each direction.
@@ -78,7 +78,7 @@ pub struct SenderConfig {
 
 impl SenderConfig {
     /// Linux's defaults for a connection that sends `size_bytes` in segments of `mss_bytes`, closes
-    /// after them, and is limited by nothing but its congestion control.
+    /// after them, and is limited by nothing but its congestion control algorithm.
     pub fn new(flow: u32, mss_bytes: u32, size_bytes: Option<u64>) -> Self {
         Self {
             flow,
@@ -119,7 +119,7 @@ pub(crate) enum Phase {
 /// [`Sender::next_timer_ns`] returns when to call again.
 pub struct Sender {
     pub(crate) config: SenderConfig,
-    /// The socket and the congestion control that runs on it.
+    /// The socket and the congestion control algorithm that runs on it.
     pub(crate) cc: Flow,
     pub(crate) phase: Phase,
     /// When the first SYN left, ns.
@@ -226,13 +226,13 @@ impl Sender {
         self.config.flow
     }
 
-    /// The socket the congestion control works on.
+    /// The socket the congestion control algorithm works on.
     #[inline]
     pub fn sock(&self) -> &Sock {
         &self.cc.sock
     }
 
-    /// The congestion control at work.
+    /// The congestion control algorithm at work.
     #[inline]
     pub fn congestion_control(&self) -> &Flow {
         &self.cc

@@ -22,7 +22,7 @@ pub(crate) struct Burst {
     /// Its first segment and how many it has.
     pub(crate) first: u32,
     pub(crate) segments: u32,
-    /// Of the last of them: what it is for, its payload, its flags.
+    /// The last of them: what it is for, its payload in bytes, its flags.
     pub(crate) last_kind: SegmentKind,
     pub(crate) last_bytes: u32,
     pub(crate) flags: u8,

@@ -38,12 +38,12 @@ pub(crate) enum Fate {
 pub(crate) enum App {
     /// More than the path carries.
     Bulk,
-    /// A segment every so many ns.
+    /// A segment at every interval of this length, ns.
     Trickle(u64),
     Silent,
 }
 
-/// Routes.
+/// Routes of the data and of the ACKs.
 const THERE: usize = 0;
 const BACK: usize = 1;
 
@@ -178,7 +178,7 @@ impl Bed {
         link.add_impairment(dumbbell_net::Impairment::policer(policer));
     }
 
-    /// Data packets that were lost, of whatever cause.
+    /// Data packets that were lost, by all causes.
     pub(crate) fn lost_pkts(&self) -> u64 {
         self.taken_pkts + self.lost.pkts
     }
@@ -216,7 +216,7 @@ impl Bed {
         false
     }
 
-    /// Runs until the congestion control is in `state`; panics if that takes `seconds`.
+    /// Runs until the congestion control algorithm is in `state`; panics if that takes `seconds`.
     #[track_caller]
     pub(crate) fn run_to(&mut self, state: &str, seconds: f64) {
         assert!(
@@ -317,7 +317,7 @@ impl Bed {
                     .on_packet(self.now_ns, header, packet.wire_bytes, packet.ecn);
                 self.acknowledge();
             }
-            Segment::Datagram(_) => unreachable!("nobody sends one"),
+            Segment::Datagram(_) => unreachable!("no host sends one"),
             Segment::Ack(ack) => {
                 let sack = self.sacks.get(ack.sack);
                 self.sender.on_ack(self.now_ns, ack, sack);

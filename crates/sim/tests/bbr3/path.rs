@@ -73,7 +73,7 @@ fn cruise_uses_an_aggregating_link() {
     let used = goodput_bps(&mut bed, 1.0) / bed.link_payload_bps();
     assert_within("use of the link", used, 0.97..=1.0);
     assert_eq!(bed.state(), "cruise");
-    // It is forgotten ExtraAckedFilterLen rounds after an interval is begun anew, which is when the
+    // It is forgotten ExtraAckedFilterLen rounds after an interval begins again, which is when the
     // ACKs have fallen behind bw: 1 % of a BDP per round, by the pacing margin.
     bed.ack_slot_ns = 0;
     let round = bed.series("round");

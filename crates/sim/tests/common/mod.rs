@@ -46,7 +46,7 @@ pub(crate) fn bulk(cc: &str, flows: u32, base_rtt_ms: u64) -> Group {
     }
 }
 
-/// The same flows with parameters of their congestion control set.
+/// The same flows with parameters of their congestion control algorithm set.
 pub(crate) fn with_params(mut group: Group, params: &[(&str, i64)]) -> Group {
     for (name, value) in params {
         group.cc.params.insert((*name).to_owned(), *value);
@@ -58,7 +58,7 @@ pub(crate) fn simulate(scenario: &Scenario) -> Output {
     run(scenario, &Control::default(), None).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Goodput of all flows of a congestion control, bit/s.
+/// Goodput of all flows of a congestion control algorithm, bit/s.
 pub(crate) fn goodput_bps(output: &Output, cc: &str) -> f64 {
     let flows = output.summary.flows.iter().filter(|flow| flow.cc == cc);
     flows.map(|flow| flow.goodput_bps).sum()

@@ -61,7 +61,7 @@ fn alone_it_uses_all_of_the_link_but_probe_rtt() {
     }
 }
 
-/// Alone it does so whatever the buffer, which it leaves all but empty: the mean queue is a
+/// Alone it does so with every buffer, which it leaves all but empty: the mean queue is a
 /// fraction of a BDP, the probing phase adds a quarter, and nothing is dropped.
 #[test]
 fn alone_it_neither_fills_nor_needs_a_buffer() {

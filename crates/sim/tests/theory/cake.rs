@@ -73,7 +73,7 @@ fn a_sparse_flow_does_not_wait_behind_bulk_flows() {
     assert_eq!(sparse[0].dropped_pkts, 0);
 }
 
-/// Triple isolation: a host with one flow has as much as a host with nine, whatever their congestion controls. The one is
+/// Triple isolation: a host with one flow has as much as a host with nine, with any CCAs. The one is
 /// BBR, because a single CUBIC or Reno flow leaves some of its half unused behind CoDel.
 #[test]
 fn hosts_share_equally_whatever_their_number_of_flows() {

@@ -1,6 +1,6 @@
 //! DualPI2 against RFC 9332: flows of both kinds get about as much, and those of L4S hardly wait.
 //!
-//! DCTCP with ECT(0) stands for a scalable congestion control: `any_ect` takes it to the L4S queue.
+//! DCTCP with ECT(0) stands for a scalable congestion control algorithm: `any_ect` takes it to the L4S queue.
 
 use dumbbell_net::queue::dualpi2;
 

@@ -21,8 +21,8 @@ fn perfect() -> fq_codel::Config {
     }
 }
 
-/// Deficit round robin: bulk flows of equal packets have equal shares, whatever their congestion
-/// controls and RTTs, as long as each keeps a queue.
+/// Deficit round robin: bulk flows of equal packets have equal shares, with any algorithms
+/// and RTTs, as long as each keeps a queue.
 #[test]
 fn bulk_flows_have_equal_shares_whatever_they_are() {
     let mixes = [

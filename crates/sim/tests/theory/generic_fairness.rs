@@ -56,7 +56,7 @@ const GFC_2: (&[u64], &[Flows]) = (
         flows("H", 2, 4, 5, 52.5),
     ],
 );
-/// Of every flow: what differs is the number of links alone.
+/// Every flow has it: the flows differ by their number of links alone.
 const BASE_RTT_MS: u64 = 20;
 
 fn chain(rates_mbps: &[u64], groups: &[Flows], link: &Link, cc: &str) -> Output {

@@ -13,7 +13,7 @@ fn over(queue: Queue, link_rate_bps: u64, flows: u32) -> LinkSummary {
     simulate(&scenario).summary.bottleneck
 }
 
-/// RFC 8033 §4: the delay is held at the target, 15 ms, whatever the rate and the number of flows;
+/// RFC 8033 §4: the delay is held at the target, 15 ms, at every rate and the number of flows;
 /// RFC 9332 §1.1 says 5 to 15 ms in the mean of such queues, and 20 to 30 ms in the 99th percentile.
 #[test]
 fn the_mean_delay_of_long_flows_is_the_target() {

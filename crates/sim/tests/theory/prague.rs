@@ -83,7 +83,7 @@ fn short_rtts_get_the_same_rate() {
 
 /// Fewer than two packets per round trip for each flow: pacing keeps the queue short where windows of two packets
 /// would fill it (RFC 9331 §4.3: below the minimum window). Eight flows at 4 Mbit/s and 5 ms: 16 packets of windows
-/// alone would wait 8·2·3 ms − 5 ms = 43 ms. The step of 1 ms marks whatever finds a packet, so a fifth may be unused.
+/// alone would wait 8·2·3 ms − 5 ms = 43 ms. The step of 1 ms marks all that finds a packet, so a fifth may be unused.
 #[test]
 fn windows_below_two_packets_make_no_queue() {
     let mut scenario = dumbbell(4_000_000, 0.0, 60, vec![bulk("prague", 8, 5)]);

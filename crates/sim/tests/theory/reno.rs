@@ -1,4 +1,4 @@
-//! Reno's sawtooth.
+//! Reno's sawtooth alone on a link.
 
 use dumbbell_sim::{Output, Scenario};
 

@@ -1,4 +1,4 @@
-//! How flows of one congestion control share the link.
+//! How flows of one congestion control algorithm share the link.
 
 use dumbbell_sim::{Group, Output, Scenario};
 

@@ -75,7 +75,7 @@ fn one_flow_takes_its_slow_start_rounds() {
 }
 
 /// Kleinrock, "Queueing Systems", vol. 2 (1976), §4.4: where all flows share a link's rate equally,
-/// each takes 1/(1 − ρ) times as long as alone, whatever their sizes' distribution. FQ-CoDel shares it
+/// each takes 1/(1 − ρ) times as long as alone, with any distribution of sizes. FQ-CoDel shares it
 /// packet by packet, and hosts fill the link as the round trip is shorter than a packet.
 #[test]
 fn fair_queueing_slows_flows_as_processor_sharing_does() {

@@ -52,7 +52,7 @@ fn a_lone_flow_keeps_alpha_to_beta_packets_queued() {
     }
 }
 
-/// Of several flows each believes that alpha (2) to beta (4) packets of its own wait. More do: a flow whose
+/// Each of several flows believes that alpha (2) to beta (4) packets of its own wait. More do: a flow whose
 /// first packets wait behind the others' takes that for propagation (Low, Peterson, Wang 2002, §V).
 #[test]
 fn each_of_several_flows_sees_alpha_to_beta_of_its_own() {

@@ -30,7 +30,6 @@ enum Phase {
     Established,
 }
 
-/// A connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     sender: Sender,

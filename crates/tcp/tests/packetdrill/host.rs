@@ -36,7 +36,6 @@ enum Descriptor {
     Closed,
 }
 
-/// The host.
 #[derive(Debug)]
 pub(crate) struct Host {
     now_ns: u64,
@@ -49,7 +48,7 @@ pub(crate) struct Host {
     peer_syn: Option<PacketSpec>,
     /// What the peer will send, for segment numbers.
     inbound_ranges: Vec<(u32, u32)>,
-    /// `TCP_MAXSEG`, bytes.
+    /// Largest payload that the script asks for (`TCP_MAXSEG`), bytes.
     max_segment_bytes: u32,
     is_nonblocking: bool,
     /// `TCP_NODELAY` is not set.

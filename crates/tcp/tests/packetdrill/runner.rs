@@ -9,7 +9,7 @@ use crate::script::{Action, Call, Event, PacketSpec, Script, Time, TimeEnd};
 
 /// Tolerance of times, µs, unless the script says otherwise (packetdrill's own).
 const TOLERANCE_US: u64 = 4_000;
-/// As a share of the time since the event before, in eighths: 12.5 %, as packetdrill's own.
+/// Share of the time since the event before, in eighths: 12.5 %, as packetdrill's own.
 const TOLERANCE_EIGHTHS: u64 = 1;
 /// How long after its time a packet is awaited, to say that it came late, µs.
 const PATIENCE_US: u64 = 2_000_000;
@@ -28,7 +28,6 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
-/// Plays `script`.
 pub(crate) fn play(script: &Script) -> Outcome {
     let mut player = match Player::new(script) {
         Ok(player) => player,

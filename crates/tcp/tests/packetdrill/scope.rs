@@ -1,11 +1,11 @@
-//! Which of google/packetdrill's scripts concern this crate, and which of those fail, and why.
+//! The scripts of google/packetdrill that concern this crate, and those of them that fail, with the reason.
 
 /// What a script is for this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// It tests what this crate models, and must pass.
     In,
-    /// As well, and must fail: the reason.
+    /// It concerns this crate and must fail, for this reason.
     Fails(&'static str),
     /// It tests the socket layer rather than TCP, which the interpreter plays: it must pass, but
     /// says little about this crate.

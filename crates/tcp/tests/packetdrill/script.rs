@@ -3,7 +3,7 @@
 /// A whole script.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
-    /// `--name=value` lines.
+    /// Names and values of the lines `--name=value`.
     pub(crate) options: Vec<(String, String)>,
     pub(crate) events: Vec<Event>,
 }
@@ -80,9 +80,9 @@ pub(crate) struct PacketSpec {
     /// Name of the IP header's ECN field.
     pub(crate) ecn: Option<String>,
     pub(crate) flags: Flags,
-    /// First byte.
+    /// Number of its first byte.
     pub(crate) seq: u32,
-    /// Payload, bytes.
+    /// Bytes of payload; 0 where it has none.
     pub(crate) payload_bytes: u32,
     pub(crate) ack: Option<u32>,
     /// The header's window field.
@@ -120,7 +120,7 @@ pub(crate) struct Call {
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// `...`
+    /// Three dots: any value fits.
     Any,
     Number(i64),
     /// Names joined by `|`.

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 /// The host's settings; the default ones are those of packetdrill's own `defaults.sh`.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// `tcp_congestion_control`.
+    /// Algorithm of new connections (`tcp_congestion_control`).
     pub(crate) congestion_control: String,
     /// Parameters of the congestion control algorithm's module.
     pub(crate) parameters: BTreeMap<String, i64>,
     /// `tcp_ecn`: 0 off, 1 asks and agrees, 2 agrees.
     pub(crate) ecn: i64,
-    /// `tcp_slow_start_after_idle`.
+    /// Whether cwnd falls in a pause (`tcp_slow_start_after_idle`).
     pub(crate) slow_start_after_idle: bool,
     /// `tcp_early_retrans`: without, no tail loss probes.
     pub(crate) loss_probes: bool,

@@ -31,12 +31,12 @@ pub(crate) const NS_PER_MS: u64 = 1_000_000;
 /// Payload of a full segment, bytes.
 pub(crate) const MSS_BYTES: u32 = 1448;
 
-/// A built-in congestion control with its default parameters.
+/// A built-in congestion control algorithm with its default parameters.
 pub(crate) fn load(name: &str) -> Flow {
     load_with(name, &[])
 }
 
-/// A built-in congestion control with some parameters set.
+/// A built-in congestion control algorithm with some parameters set.
 pub(crate) fn load_with(name: &str, params: &[(&str, i64)]) -> Flow {
     let request = Request {
         name: name.to_owned(),
@@ -46,7 +46,7 @@ pub(crate) fn load_with(name: &str, params: &[(&str, i64)]) -> Flow {
             .collect::<BTreeMap<_, _>>(),
     };
     Instance::load(&request, 1)
-        .expect("a built-in congestion control")
+        .expect("a built-in congestion control algorithm")
         .new_flow()
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct Path {
 pub(crate) struct BackLink {
     pub(crate) rate_bps: u64,
     pub(crate) limit_pkts: u64,
-    /// Marks whatever is capable of it.
+    /// Marks every packet that is ECN-capable.
     pub(crate) marks: bool,
 }
 
@@ -110,7 +110,6 @@ impl Observer<Segment> for Watch {
 /// Decides a packet's fate by its number (from 0, of its kind) and the packet itself.
 pub(crate) type PacketFate<'a, T> = Box<dyn FnMut(u64, &T) -> Fate + 'a>;
 
-/// A transfer.
 pub(crate) struct Pair<'a> {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
@@ -308,7 +307,7 @@ impl<'a> Pair<'a> {
                 self.watch.sacks.free(header.sack);
                 self.transmit();
             }
-            Segment::Datagram(_) => unreachable!("nobody sends one"),
+            Segment::Datagram(_) => unreachable!("no host sends one"),
         }
     }
 

@@ -55,7 +55,7 @@ pub(crate) fn linux_receiver() -> ReceiverConfig {
 }
 
 impl ReceiverScript {
-    /// As [`linux_receiver`]: SACKs are compressed for 1 ms.
+    /// Linux's receiver: SACKs are compressed for 1 ms.
     pub(crate) fn new() -> Self {
         Self::with(linux_receiver())
     }

@@ -26,7 +26,7 @@ pub(crate) struct SenderScript {
     pub(crate) sender: Sender,
     /// What left since the last [`SenderScript::play`], with its time.
     pub(crate) packets: Vec<(u64, Packet<DataHeader>)>,
-    /// Which of `packets` begin what one event sent.
+    /// Indices in `packets` where what one event sent begins.
     bursts: Vec<usize>,
     now_ns: u64,
     rwnd_pkts: u32,
@@ -36,7 +36,7 @@ pub(crate) struct SenderScript {
     ts_ecr_ms: u32,
     /// The ACK of the first SYN-ACK is tested elsewhere.
     hides_handshake: bool,
-    /// The application writes: short segments are told.
+    /// The application writes: short segments are listed with their length.
     writes: bool,
 }
 
@@ -78,7 +78,7 @@ impl SenderScript {
         Self::established(config, load("reno"), rtt_ms)
     }
 
-    /// As `reno_sized`, and the application closes after its last write.
+    /// Like [`SenderScript::reno_sized`], and the application closes after its last write.
     pub(crate) fn reno_closing(rtt_ms: u64, segments: u64) -> Self {
         let config = SenderConfig {
             size_bytes: Some(segments * u64::from(MSS_BYTES)),
@@ -189,7 +189,7 @@ impl SenderScript {
         self.sock().ca_state()
     }
 
-    /// cwnd, packets.
+    /// The congestion window, packets.
     pub(crate) fn cwnd(&self) -> u32 {
         self.sock().snd_cwnd
     }
@@ -365,14 +365,14 @@ impl SenderScript {
 fn describe(
     packets: &[(u64, Packet<DataHeader>)],
     bursts: &[usize],
-    tells_lengths: bool,
+    shows_lengths: bool,
 ) -> Vec<(u64, String)> {
     let mut lines: Vec<(u64, String)> = Vec::new();
     let mut run: Option<(u64, u32, u32)> = None;
     for (index, &(time_ns, packet)) in packets.iter().enumerate() {
         let header = packet.header;
         let payload_bytes = packet.wire_bytes - DATA_HEADER_BYTES;
-        let is_short = tells_lengths && header.is_data() && payload_bytes < MSS_BYTES;
+        let is_short = shows_lengths && header.is_data() && payload_bytes < MSS_BYTES;
         if let Some((_, _, end)) = &mut run
             && !is_short
             && header.kind() == SegmentKind::Data

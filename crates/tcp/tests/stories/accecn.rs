@@ -343,7 +343,7 @@ impl Joined {
         ace.expect("new data")
     }
 
-    /// Runs for so many round trips of 40 ms; in each, `mark` decides on data, `loses_ack` on ACKs.
+    /// Runs for `rounds` round trips of 40 ms; in each, `mark` decides on data, `loses_ack` on ACKs.
     fn run(
         &mut self,
         rounds: u64,
@@ -398,7 +398,7 @@ impl Joined {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The sender counts every packet that arrived with CE, none more, whatever ACKs are lost, up to
+    /// The sender counts every packet that arrived with CE, none more, with ACKs lost, up to
     /// nineteen of twenty, once a last ACK has arrived: the option restores what the field's
     /// eight values lost. If the first one that arrives has a field of 0 after three marks, and no option, the sender must not
     /// trust the path (RFC 9768 §3.2.2.4), and counts none.

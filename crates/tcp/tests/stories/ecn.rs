@@ -336,13 +336,13 @@ fn rfc8511_marks_reduce_less_than_losses() {
             let cc_flow = load_with(cc, &[("abe", abe)]);
             let mut s = SenderScript::established(config(EcnMode::Classic), cc_flow, 100);
             s.hear(story);
-            let told = s.sock().snd_ssthresh;
-            assert_eq!(told, ssthresh, "{cc}:abe={abe} after {story}");
+            let taken = s.sock().snd_ssthresh;
+            assert_eq!(taken, ssthresh, "{cc}:abe={abe} after {story}");
         }
     }
 }
 
-/// RFC 8511 §3: a loss in a later round trip counts as one, whatever was marked before.
+/// RFC 8511 §3: a loss in a later round trip counts as one, also after marks.
 #[test]
 fn rfc8511_a_later_loss_counts_in_full() {
     let cc = load_with("reno", &[("abe", 1)]);

@@ -25,7 +25,7 @@ fn rfc9293_the_receive_window_limits_and_is_charged() {
 }
 
 /// RFC 9293 §3.8.6.2.1 (SHLD-15): nothing new is sent while the window is smaller than what is on its
-/// way, whatever was offered before.
+/// way, also after a larger offer.
 #[test]
 fn rfc9293_a_window_that_shrinks_stops_new_data() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 20);

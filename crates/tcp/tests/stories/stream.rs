@@ -261,7 +261,7 @@ fn rfc2861_an_unused_cwnd_falls() {
     assert_eq!(s.cwnd(), 25, "once per RTO");
 }
 
-/// A bulk transfer does not lose it, whatever limits it: it fills the send buffer.
+/// A bulk transfer does not lose it, by any limit: it fills the send buffer.
 #[test]
 fn bulk_keeps_an_unused_cwnd() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 20);

@@ -130,7 +130,7 @@ fn rfc5682_frto_goes_on_retransmitting_after_a_genuine_timeout() {
          702 > 11:13
          802 < ack 1 sack 11
          802 > 1 rtx
-         803 < ack 1 sack 9 11:13  // too late to tell, but reordering: SACKs now raise cwnd
+         803 < ack 1 sack 9 11:13  // too late to decide, but reordering: SACKs now raise cwnd
          803 > 2 rtx
          803 > 3 rtx
          803 > 4 rtx

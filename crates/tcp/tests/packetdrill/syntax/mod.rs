@@ -51,7 +51,7 @@ fn token<'i, T>(
 
 type ContextErr = winnow::error::ContextError;
 
-/// `--name=value`.
+/// An option line, `--name=value`.
 fn option_line(input: &mut &str) -> Result<(String, String)> {
     let name = take_while(1.., |c: char| c.is_alphanumeric() || c == '_');
     let value = opt(preceded('=', take_while(0.., |c: char| !c.is_whitespace())));
@@ -131,7 +131,7 @@ fn name<'i>(input: &mut &'i str) -> Result<&'i str> {
     (first, others).take().parse_next(input)
 }
 
-/// `start:end`.
+/// Byte numbers `start:end`, the end excluded.
 fn range(input: &mut &str) -> Result<(u32, u32)> {
     separated_pair(number_u32, ':', number_u32).parse_next(input)
 }

@@ -33,7 +33,7 @@ pub(super) fn packet(input: &mut &str) -> Result<PacketSpec> {
     })
 }
 
-/// Letters of flags, a dot for ACK; a lone dash for none. PSH is not kept: it tells nothing about
+/// Letters of flags, a dot for ACK; a lone dash for none. PSH is not kept: it says nothing about
 /// when and what a TCP sends.
 fn flags(input: &mut &str) -> Result<Flags> {
     let none = '-'.value("");
@@ -50,7 +50,7 @@ fn flags(input: &mut &str) -> Result<Flags> {
         .parse_next(input)
 }
 
-/// `None`: any.
+/// Options in `<>`; `None`: any may be there.
 fn options(input: &mut &str) -> Result<Option<Vec<TcpOption>>> {
     let any = "...".value(None);
     let listed = separated(0.., token(option), token(',')).map(Some);
