@@ -17,7 +17,7 @@ pub enum End {
     Receiver,
 }
 
-/// What an application is told. Bytes are counted from the start of their connection.
+/// What happens to an application. Bytes are counted from the start of their connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// It begins. Always the first event.
@@ -29,44 +29,44 @@ pub enum Event {
     Stop,
     /// The handshake is complete at the end that opened the connection.
     Connected {
-        /// Which.
+        /// Number of the connection.
         connection: u32,
     },
-    /// So many bytes have arrived in order at an end.
+    /// Bytes have arrived in order at an end.
     Received {
-        /// Which.
+        /// Number of the connection.
         connection: u32,
-        /// Where.
+        /// The end at which they arrived.
         at: End,
-        /// In all.
+        /// All bytes from the first on.
         bytes: u64,
     },
-    /// So many bytes that an end wrote are acknowledged.
+    /// Bytes that an end wrote are acknowledged.
     Acknowledged {
-        /// Which.
+        /// Number of the connection.
         connection: u32,
         /// The end that wrote them.
         from: End,
-        /// In all.
+        /// All bytes from the first on.
         bytes: u64,
     },
     /// The answer to [`Command::Pause`].
     Paused {
-        /// Which.
+        /// Number of the connection.
         connection: u32,
         /// The end that wrote.
         from: End,
-        /// What it wrote in all: the last of it is acknowledged when [`Event::Acknowledged`] says so many.
+        /// What it wrote in all: the last of it is acknowledged when [`Event::Acknowledged`] has this number.
         bytes: u64,
     },
     /// Both directions are closed, or the connection failed.
     Closed {
-        /// Which.
+        /// Number of the connection.
         connection: u32,
     },
     /// A datagram arrived at the receiver.
     Datagram {
-        /// Its number.
+        /// Number of the datagram.
         number: u64,
         /// When it was sent, ns.
         sent_ns: u64,
@@ -80,14 +80,14 @@ pub enum Event {
 pub enum Command {
     /// Opens connection number `connection`: the application counts its own from 0, and uses no number twice.
     Open {
-        /// Which.
+        /// Number of the connection.
         connection: u32,
         /// The end that sends the SYN.
         by: End,
     },
     /// Appends bytes to what an end has to send.
     Write {
-        /// Which.
+        /// Number of the connection.
         connection: u32,
         /// The end that writes.
         from: End,
@@ -97,7 +97,7 @@ pub enum Command {
     /// An end that writes without end stops where it is: what TCP has not yet taken from it is not
     /// written. [`Event::Paused`] says where that was. It may write again.
     Pause {
-        /// Which.
+        /// Number of the connection.
         connection: u32,
         /// The end that writes.
         from: End,
@@ -106,14 +106,14 @@ pub enum Command {
     /// as of [`Command::Pause`]. An end that has written nothing closes by itself when it has read the
     /// other's FIN.
     Close {
-        /// Which.
+        /// Number of the connection.
         connection: u32,
         /// The end that closes.
         from: End,
     },
     /// Sends a datagram from sender to receiver.
     Datagram {
-        /// Its number.
+        /// Number of the datagram.
         number: u64,
         /// Its payload, bytes.
         bytes: u32,

@@ -15,7 +15,7 @@ pub(crate) struct FakeNetwork {
     pub(crate) rtt_ns: u64,
     /// Payload of a full segment, bytes.
     pub(crate) segment_bytes: u64,
-    /// When the application is told to stop, ns.
+    /// When the application has to stop, ns.
     pub(crate) stop_ns: u64,
     /// When the run ends, ns.
     pub(crate) end_ns: u64,
@@ -114,7 +114,7 @@ impl FakeNetwork {
             connected: BTreeMap::new(),
             log: Log::default(),
         };
-        run.tell(application, Event::Start);
+        run.notify(application, Event::Start);
         let mut is_stopped = false;
         loop {
             let happens_ns = run
@@ -135,9 +135,9 @@ impl FakeNetwork {
                     .for_each(|happening| run.happen(application, happening));
             } else if next_ns == stop_ns {
                 is_stopped = true;
-                run.tell(application, Event::Stop);
+                run.notify(application, Event::Stop);
             } else {
-                run.tell(application, Event::Timer);
+                run.notify(application, Event::Timer);
             }
         }
         application.unfinished(&mut run.log.unfinished);
@@ -184,7 +184,7 @@ fn end(is_receiver: bool) -> End {
 }
 
 impl Run<'_> {
-    fn tell(&mut self, application: &mut dyn Application, event: Event) {
+    fn notify(&mut self, application: &mut dyn Application, event: Event) {
         let mut outcome = Outcome::default();
         application.on_event(self.now_ns, event, &mut outcome);
         self.log.transfers.extend(outcome.transfers);
@@ -232,7 +232,7 @@ impl Run<'_> {
                 assert!(half.is_endless, "{command:?}");
                 half.is_endless = false;
                 let bytes = half.written_bytes;
-                self.tell(
+                self.notify(
                     application,
                     Event::Paused {
                         connection,
@@ -340,7 +340,7 @@ impl Run<'_> {
                     };
                     self.send((connection, is_receiver), bytes);
                 }
-                self.tell(application, Event::Connected { connection });
+                self.notify(application, Event::Connected { connection });
             }
             Happening::Departed(direction) => self.depart(direction),
             Happening::Received(connection, is_receiver, bytes) => {
@@ -350,7 +350,7 @@ impl Run<'_> {
                     .expect("it is open");
                 half.received_bytes += bytes;
                 let (at, bytes) = (end(!is_receiver), half.received_bytes);
-                self.tell(
+                self.notify(
                     application,
                     Event::Received {
                         connection,
@@ -366,7 +366,7 @@ impl Run<'_> {
                     .expect("it is open");
                 half.acknowledged_bytes += bytes;
                 let (from, bytes) = (end(is_receiver), half.acknowledged_bytes);
-                self.tell(
+                self.notify(
                     application,
                     Event::Acknowledged {
                         connection,
@@ -381,11 +381,11 @@ impl Run<'_> {
                     .iter()
                     .all(|half| half.is_closed || half.written_bytes == 0);
                 if is_closed && halves.iter().all(|half| is_over(half)) {
-                    self.tell(application, Event::Closed { connection });
+                    self.notify(application, Event::Closed { connection });
                 }
             }
             Happening::Datagram(number, sent_ns, bytes) => {
-                self.tell(
+                self.notify(
                     application,
                     Event::Datagram {
                         number,

@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// Ranks of 2⁶⁴: uniform, and of every `strata` that follow each other one in each of so many equal
+/// Ranks of 2⁶⁴: uniform, and of every `strata` that follow each other one in each of as many equal
 /// parts. A heavy tail is then in the sample as often as it should be.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranks {
@@ -42,7 +42,7 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// Ranks in so many strata; 1: independent.
+    /// Ranks in this many strata; 1: independent.
     pub(crate) fn new(random: Random, strata: u64) -> Self {
         let left = Vec::new();
         Self {

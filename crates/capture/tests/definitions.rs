@@ -140,7 +140,7 @@ fn loss_before_the_capture_point() {
     assert_eq!(analyzed.text("notes", 0), "at_receiver");
 }
 
-/// By timestamps: sent later than what was behind the gap, or not (RFC 7323 §5.2 compares them).
+/// Timestamps decide: sent later than what was behind the gap, or not (RFC 7323 §5.2 compares them).
 #[test]
 fn reordered_or_resent_by_timestamps() {
     let story = |tsval: u32| {

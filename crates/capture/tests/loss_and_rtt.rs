@@ -231,7 +231,7 @@ fn a_delayed_ack_gives_one_sample() {
     assert!((stddev_us - 4500.0 * 2f64.sqrt()).abs() < 1e-6);
 }
 
-/// RFC 7323 §4: the echo tells which transmission was acknowledged; only ACKs that advance count.
+/// RFC 7323 §4: the echo says which transmission was acknowledged; only ACKs that advance count.
 #[test]
 fn rtt_by_timestamps() {
     let analyzed = analyze_scripts(&["

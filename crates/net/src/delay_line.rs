@@ -79,7 +79,7 @@ impl<T> DelayLine<T> {
         self.not_before_ns = self.items.back().map_or(0, |&(due_ns, _)| due_ns);
     }
 
-    /// The delay of what enters from `now_ns` on, whatever steps were due before.
+    /// The delay of what enters from `now_ns` on, also if steps were due before.
     pub fn change_delay(&mut self, now_ns: u64, delay_ns: u64) {
         while self.next_step_ns <= now_ns {
             self.step();

@@ -7,7 +7,7 @@ const SLOTS: usize = 1024;
 
 /// The packet of each flow that joined a queue last of all that have left it.
 ///
-/// What a queue may tell apart is not one flow here: the two directions of a connection, its ECN codepoints
+/// What a queue may distinguish is not one flow here: the two directions of a connection, its ECN codepoints
 /// (DualPI2, RFC 9332 §2.4) and its DSCPs (CAKE's tins). Packets with CE are passed over, because the
 /// queue that they waited in may have made them so.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ mod tests {
         assert!(!leaves(2, 10, Ecn::NotEct), "another flow");
         assert!(
             !leaves(1, 10, Ecn::Ect1),
-            "another codepoint, as DualPI2 tells apart"
+            "another codepoint, as DualPI2 distinguishes"
         );
         assert!(
             !leaves(1, 10, Ecn::Ce),

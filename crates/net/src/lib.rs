@@ -14,7 +14,7 @@
 //! - [`Queue`]: the contract of a queue discipline; [`QueueDiscipline`] is one that runs, of those that
 //!   [`queue`] lists, and [`QueueConfig`] its settings, which `dumbbell_declare` declares.
 //! - [`DelayLine`]: propagation delay, constant or in steps.
-//! - [`Observer`]: is told what happens at the links; [`Meter`] is one that counts.
+//! - [`Observer`]: is called when something happens at the links; [`Meter`] is one that counts.
 //! - [`RandomLoss`]: packets that a noisy link loses.
 //! - [`RouteFacts`]: hosts and DSCP of packets whose headers do not have them.
 //! - [`Histogram`]: times in µs, counted once a packet.

@@ -118,12 +118,12 @@ impl<H: Header> Link<H> {
     }
 
     /// Changes the rate to `link_rate_bps` bit/s (not zero); the packet on the wire keeps its time.
-    /// Observers are not told: a meter's capacity while busy is wrong from then on.
+    /// Observers are not informed: a meter's capacity while busy is wrong from then on.
     pub fn set_rate(&mut self, link_rate_bps: u64) {
         self.transmitter.set_rate(link_rate_bps);
     }
 
-    /// The same at `now_ns`, and observers are told.
+    /// The same at `now_ns`, and observers are informed.
     pub(crate) fn change_rate<O: Observer<H>>(
         &mut self,
         index: usize,
@@ -209,8 +209,8 @@ impl<H: Header> Link<H> {
     }
 
     /// What the queue discipline counts, by the names of `tc`.
-    pub fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        self.queue.statistics(tell);
+    pub fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        self.queue.statistics(show);
     }
 
     /// Whether it may want to be asked earlier because a packet arrives.
@@ -397,7 +397,7 @@ impl<H: Header> Link<H> {
         observer.changes(now_ns, index, self);
     }
 
-    /// Counts and tells what the queue did other than taking a packet in or giving one out.
+    /// Counts and reports what the queue did other than taking a packet in or giving one out.
     #[inline(always)]
     fn report<O: Observer<H>>(
         &mut self,

@@ -27,7 +27,7 @@ pub struct LinkMeter {
     pub taken_bytes: u64,
     /// Packets marked CE here, still waiting or gone on; one that came with CE does not count.
     pub marked_pkts: u64,
-    /// Packets dropped, for whatever reason.
+    /// Packets dropped, for any reason.
     pub dropped_pkts: u64,
     /// Packets lost to an impairment, among the dropped ones.
     pub random_loss_pkts: u64,
@@ -99,7 +99,7 @@ pub struct FlowMeter {
 }
 
 impl Meter {
-    /// Nothing counted yet, at `now_ns`, of `links` and so many flows; `is_last_link` by place on
+    /// Nothing counted yet, at `now_ns`, of `links` and `flows` flows; `is_last_link` by place on
     /// the routes, of those from senders to receivers.
     pub(crate) fn new<H: Header>(
         links: &[Link<H>],

@@ -99,7 +99,7 @@ pub struct Network<H> {
     links: Vec<Link<H>>,
     /// What the links' media share.
     channels: Channels,
-    /// By source: the links' propagation and the delay lines; sources of other kinds have one that
+    /// One for each source: the links' propagation and the delay lines; sources of other kinds have one that
     /// stays empty, so that a source's line is found without asking what kind it is.
     lines: Vec<DelayLine<Packet<H>>>,
     /// All routes, one after the other.
@@ -175,12 +175,12 @@ impl<H: Header> Network<H> {
         self.channels.share(members, channel);
     }
 
-    /// Sources of events of a network of so many links and lines.
+    /// Number of sources of events in a network of `links` and `lines`.
     pub fn source_count(links: usize, lines: usize) -> usize {
         2 * links + 1 + lines + 1
     }
 
-    /// The links.
+    /// The links, in the order of their numbers.
     pub fn links(&self) -> &[Link<H>] {
         &self.links
     }
@@ -210,8 +210,8 @@ impl<H: Header> Network<H> {
         }
     }
 
-    /// A meter of this network and so many flows, with nothing counted yet at `now_ns`; `is_forward`
-    /// tells of a route's number whether it leads from senders to receivers.
+    /// A meter of this network and `flows` flows, with nothing counted yet at `now_ns`; `is_forward`
+    /// says of a route's number whether it leads from senders to receivers.
     pub fn meter(&self, flows: usize, now_ns: u64, is_forward: impl Fn(usize) -> bool) -> Meter {
         let mut is_last_link = vec![false; self.hops.len()];
         let mut links_follow = false;
@@ -273,7 +273,7 @@ impl<H: Header> Network<H> {
         self.go(now_ns, self.routes[route], packet, observer);
     }
 
-    /// A packet enters on `route` at `due_ns`, by itself, whatever enters before: what is held back
+    /// A packet enters on `route` at `due_ns`, by itself, independent of what enters before: what is held back
     /// so is overtaken, as on paths that reorder. Packets of one time enter in the order of the calls.
     pub fn enter_at(&mut self, due_ns: u64, route: usize, packet: Packet<H>) {
         self.to_enter
@@ -297,7 +297,7 @@ impl<H: Header> Network<H> {
         }
     }
 
-    /// Whose event is next, and when, ns; from [`Tournament::never_ns`] on: no source's.
+    /// The source of the next event, and when it is, ns; from [`Tournament::never_ns`] on: no source's.
     #[inline(always)]
     pub fn next(&self) -> (SourceId, u64) {
         let (source, due_ns) = self.due.next();
@@ -456,7 +456,7 @@ impl<H: Header> Network<H> {
         self.due.set(2 * index, link.next_event_ns(now_ns));
     }
 
-    /// As [`Network::transmit`], for links with impairments behind them or another medium.
+    /// [`Network::transmit`] for links with impairments behind them or another medium.
     #[inline(never)]
     fn transmit_otherwise<O: Observer<H>>(&mut self, index: usize, now_ns: u64, observer: &mut O) {
         let link = &mut self.links[index];
@@ -497,7 +497,7 @@ impl<H: Header> Network<H> {
         }
     }
 
-    /// Tells `observer` of every link as it stands at `now_ns`, for books that reach to the very end.
+    /// Informs `observer` of every link as it stands at `now_ns`, for books that reach to the very end.
     pub fn close_books<O: Observer<H>>(&mut self, now_ns: u64, observer: &mut O) {
         for (index, link) in self.links.iter_mut().enumerate() {
             link.change(index, now_ns, observer);

@@ -44,7 +44,7 @@ pub trait Header: Clone {
         SackOrder::Same
     }
 
-    /// Which hosts it goes between, as numbers of the driver's choice: from, to. `None` where the header
+    /// The hosts it goes between, as numbers of the driver's choice: from, to. `None` where the header
     /// does not say it: [`RouteFacts`] do then.
     fn hosts(&self) -> Option<(u32, u32)> {
         None
@@ -97,7 +97,7 @@ pub struct PureAck {
     pub number: u32,
     /// TSval and TSecr of the timestamps option (RFC 7323); 0 without.
     pub ts_val: u32,
-    /// See there.
+    /// Time that the ACK echoes (TSecr); 0 without timestamps.
     pub ts_ecr: u32,
     /// The TCP header's AE, CWR and ECE, as bits 2, 1 and 0.
     pub ecn_flags: u8,
@@ -134,10 +134,10 @@ pub enum SackOrder {
     More,
 }
 
-/// A packet in the network, with whatever header the network's driver gives it.
+/// A packet in the network, with any header that the network's driver gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<H> {
-    /// Which flow it belongs to; queues that schedule by flow use it.
+    /// Number of its flow; queues that schedule by flow use it.
     pub flow: u32,
     /// Size on the wire with every header, bytes; of a super-packet with those of each segment, as Linux's
     /// queue disciplines count it (`qdisc_pkt_len_init`).

@@ -2,7 +2,7 @@
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// A bucket of tokens in bits/10⁹, exact whatever the rate; Linux's, in whole ns, are off by less than one
+/// A bucket of tokens in bits/10⁹, exact at every rate; Linux's, in whole ns, are off by less than one
 /// per packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenBucket {

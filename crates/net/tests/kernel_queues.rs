@@ -26,7 +26,7 @@ fn measured(case: &str) -> Vec<Measured> {
 enum Server {
     /// The queue's own clock.
     Own,
-    /// A token bucket of 8 Mbit/s and so many bytes: a packet goes when it has its tokens.
+    /// A token bucket of 8 Mbit/s and these bytes: a packet goes when it has its tokens.
     Bucket(f64),
     /// HTB's of the same rate: a packet goes when there are tokens or none, and then takes its own.
     Htb(f64),
@@ -92,13 +92,13 @@ fn ours(queue: &QueueConfig, packets: &[Measured], server: Server) -> Vec<Option
 /// How ours differs from Linux.
 #[derive(Debug)]
 struct Difference {
-    /// Packets that passed there.
+    /// Packets that passed Linux's.
     passed: usize,
-    /// And here.
+    /// Packets that passed ours.
     passed_ours: usize,
     /// Packets that passed in one and were dropped in the other.
     other_fate: usize,
-    /// Of those that passed both: how much later Linux's arrived, in the middle and of 90 %, ns.
+    /// For those that passed both: how much later Linux's arrived, in the middle and of 90 %, ns.
     later_p50_ns: i64,
     later_p90_ns: i64,
     earliest_ns: i64,

@@ -68,7 +68,7 @@ fn advance(network: &mut Network<Number>, until_ns: u64, seen: &mut Seen) {
     }
 }
 
-/// By then every packet is delivered, unless a rate is next to nothing.
+/// Every packet is delivered until then, unless a rate is next to nothing.
 const END_NS: u64 = 100_000_000_000;
 
 /// Runs packets of `arrivals` (time and wire bytes), with changes at their times.

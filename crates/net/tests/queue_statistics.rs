@@ -21,7 +21,7 @@ fn statistics(queue: &impl Queue<()>) -> BTreeMap<&'static str, u64> {
     let mut found = BTreeMap::new();
     queue.statistics(&mut |name, value| {
         let is_new = found.insert(name, value).is_none();
-        assert!(is_new, "`{name}` is told twice");
+        assert!(is_new, "`{name}` is shown twice");
     });
     found
 }
@@ -93,7 +93,7 @@ fn every_series_is_a_statistic() {
     }
 }
 
-/// Of packets that cannot be marked, each that was dropped is counted for what it was dropped for.
+/// Each packet that cannot be marked and was dropped is counted for what it was dropped for.
 #[test]
 fn drops_are_counted_by_their_reason() {
     let small = ("limit_pkts", 60);
@@ -124,7 +124,7 @@ fn drops_are_counted_by_their_reason() {
     }
 }
 
-/// Of packets that can be marked each mark is counted once, and DualPI2's two kinds together at least once.
+/// Each mark is counted once, and DualPI2's two kinds together at least once.
 #[test]
 fn marks_are_counted() {
     for (name, settings, counted) in [

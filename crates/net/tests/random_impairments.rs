@@ -366,7 +366,7 @@ fn chains_have_every_impairment() {
     assert_eq!(found, all);
 }
 
-/// Of an outage and a duplication the one that is declared first acts first.
+/// An outage and a duplication act in the order in which they are declared.
 #[test]
 fn elements_act_in_the_declared_order() {
     let everything_twice = ImpairmentConfig::from(duplicate::Config {

@@ -1,4 +1,4 @@
-//! Properties of any chain of links whatever carries their packets.
+//! Properties of any chain of links of any media.
 
 use std::collections::VecDeque;
 

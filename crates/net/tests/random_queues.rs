@@ -1,4 +1,4 @@
-//! Properties of every discipline, whatever its settings and whatever comes.
+//! Properties of every discipline, with any settings and any packets.
 //!
 //! Each packet is sent or dropped once, and until then it waits; what is said to wait is what waits; packets of a
 //! flow leave in the order in which they came, unless the discipline says otherwise; a free link sends while

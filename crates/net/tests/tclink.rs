@@ -59,7 +59,7 @@ fn network(medium: &MediumConfig, limit_pkts: u64) -> Network<Segments> {
     Network::new(links, Vec::new(), &[vec![Hop::Link(0)]])
 }
 
-/// What a second of twice the link's rate, in packets of so many segments, does to the link, once it is settled.
+/// What a second of twice the link's rate, in packets of this many segments, does to the link, once it is settled.
 fn overload(medium: &MediumConfig, limit_pkts: u64, segments: u32) -> Meter {
     let mut network = network(medium, limit_pkts);
     let mut meter = network.meter(1, 0, |_| true);

@@ -12,13 +12,13 @@
 //! | `stream`, `boundaries` | what the application writes, as segments |
 //! | `nagle` | when a short segment waits: Nagle, cork |
 //! | `ack` | one ACK: scoreboard, RTT, rate sample, congestion control |
-//! | `sack`, `segments`, `scoreboard` | scoreboard (RFC 2018, 2883, 6675) |
+//! | `scoreboard`, `segments`, `sack` | what has arrived or is lost (RFC 2018, 2883, 6675) |
 //! | `sack_store` | SACK blocks of the ACKs on their way |
 //! | `rack` | loss detection (RFC 8985) |
 //! | `behaviour`, `dupthresh`, `retransmit_hint` | what earlier releases of Linux did otherwise |
-//! | `recovery` | congestion states, PRR (RFC 9937), F-RTO (RFC 5682), undo (RFC 4015, 3708) |
+//! | `recovery`, `loss`, `undo` | congestion states, PRR (RFC 9937), F-RTO (RFC 5682), undo (RFC 4015, 3708) |
 //! | `newreno` | loss detection without SACK (RFC 6582) |
-//! | `transmit`, `pacing` | windows; pacing, TSO bursts |
+//! | `transmit`, `output`, `pacing` | windows, what leaves; pacing, TSO bursts |
 //! | `cwnd_validation` | unused windows and pauses (RFC 2861, RFC 5681 §4.1) |
 //! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `persist` | the persist timer: zero-window probes (RFC 9293 §3.8.6.1) |

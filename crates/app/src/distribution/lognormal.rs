@@ -90,7 +90,7 @@ impl Config {
     }
 }
 
-/// By the logarithms to base 2 of the median, and their standard deviation.
+/// Logarithms to base 2: of the median, and their standard deviation.
 #[derive(Debug)]
 struct Lognormal {
     median_log2: i128,

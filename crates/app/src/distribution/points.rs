@@ -15,7 +15,7 @@ settings! {
 
 /// All, in parts per billion.
 pub(super) const ALL_PPB: u64 = 1_000_000_000;
-/// Largest value.
+/// Largest value of a point.
 const MAX: u64 = 1 << 50;
 
 impl DistributionSettings for Config {

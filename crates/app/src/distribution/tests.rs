@@ -144,7 +144,7 @@ fn percentiles_are_where_they_are_put() {
     assert!(relative(median, 1e4 * 2_f64.powf(1.0 / 1.5)) < 1e-4);
 }
 
-/// Of strata a heavy tail's mean comes out of a tenth of the draws that it takes without them.
+/// With strata a heavy tail's mean comes out of a tenth of the draws that it takes without them.
 #[test]
 fn strata_tame_a_heavy_tail() {
     let data_mining = of(r#"{"distribution":"data_mining"}"#);

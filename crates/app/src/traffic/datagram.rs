@@ -129,13 +129,13 @@ pub struct Datagrams {
     received: u64,
     /// Above the numbers of all that arrived.
     first_not_expected: u64,
-    /// Which of the latest numbers arrived, a bit for each.
+    /// A bit for each of the latest numbers: whether it arrived.
     arrived: [u64; WORDS as usize],
     late: u64,
     delays: Delays,
 }
 
-/// Words of a bit for each of the latest datagrams: a path that duplicates may deliver so many between one and
+/// Words of a bit for each of the latest datagrams: a path that duplicates may deliver this many between one and
 /// its copy.
 const WORDS: u64 = 64;
 

@@ -24,7 +24,7 @@ const MAX_NS: u64 = 86_400 * NS_PER_S;
 const MAX_BYTES: u64 = 1 << 50;
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// What an application is, whatever its parameters.
+/// What an application is, with any parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Facts {
     /// Whether a load in a share of the link decides its `gap_ns`.
@@ -51,7 +51,7 @@ pub struct Preset<C> {
     pub name: &'static str,
     /// What they are, and where they are from, in a sentence.
     pub doc: &'static str,
-    /// Their values.
+    /// Values of the application's parameters.
     pub settings: C,
 }
 
@@ -86,7 +86,7 @@ pub struct ApplicationDeclaration {
     pub doc: &'static str,
     /// What it is.
     pub facts: Facts,
-    /// Its parameters.
+    /// Parameters that it declares.
     pub parameters: Vec<Parameter>,
     /// Settings that have names.
     pub presets: Vec<Preset<TrafficConfig>>,

@@ -64,7 +64,7 @@ enum State {
     NotOpen,
     /// Writes without end until a time.
     On,
-    /// Was told to pause, and does not yet know how much it wrote.
+    /// Has to pause, and does not yet know how much it wrote.
     Pausing,
     /// Wrote a burst of bytes that is not yet acknowledged.
     Bursting,

@@ -154,7 +154,7 @@ struct Page {
     to_ask: Vec<u64>,
     /// Whether the main object is there and parsed.
     is_parsed: bool,
-    /// Of the main object and the others, bytes.
+    /// Size of the main object and the others, bytes.
     bytes: u64,
 }
 
@@ -164,7 +164,7 @@ struct Connection {
     /// Where requests end, and the sizes of their responses: those that the server has not yet got.
     asked: VecDeque<(u64, u64)>,
     asked_bytes: u64,
-    /// Of the responses to all that was asked for.
+    /// Size of the responses to all that was asked for.
     wanted_bytes: u64,
     received_bytes: u64,
 }
@@ -224,7 +224,7 @@ impl Pages {
         }
     }
 
-    /// The client has received so much on a connection of the page.
+    /// The client has received `bytes` on a connection of the page.
     fn receive(&mut self, now_ns: u64, index: usize, bytes: u64, outcome: &mut Outcome) {
         let Some(page) = &mut self.page else { return };
         page.connections[index].received_bytes = bytes;
@@ -285,7 +285,7 @@ impl Pages {
 }
 
 impl Page {
-    /// Writes a request for an object of so many bytes.
+    /// Writes a request for an object of `bytes`.
     fn ask(&mut self, index: usize, bytes: u64, request_bytes: u64, outcome: &mut Outcome) {
         let connection = &mut self.connections[index];
         // Petabytes times thousands of objects: more than a number holds, and than any run carries.
@@ -299,7 +299,7 @@ impl Page {
         });
     }
 
-    /// The server has so much of the requests on a connection, and answers those that are whole.
+    /// The server has `received_bytes` of the requests on a connection, and answers those that are whole.
     fn answer(&mut self, index: usize, received_bytes: u64, outcome: &mut Outcome) {
         let asked = &mut self.connections[index].asked;
         while let Some(&(end_byte, bytes)) = asked.front()

@@ -5,7 +5,7 @@ use super::NS_PER_S;
 /// Times that are a period apart, without an error that grows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Periodic {
-    /// Nanoseconds of so many periods.
+    /// Nanoseconds that `periods` take.
     ns: u128,
     periods: u128,
     start_ns: u64,

@@ -32,7 +32,7 @@ settings! {
 
 /// Shortest time between two pairs of probes: at most 100 a second.
 const MIN_PROBE_GAP_NS: u64 = 10_000_000;
-/// Probes are at most one part in so many of the goodput: 5 %.
+/// Probes are at most one part in this many of the goodput: 5 %.
 const GOODPUT_PER_PROBES: u64 = 20;
 /// Probes of each kind that may be under way.
 const MAX_PROBES: usize = 100;
@@ -70,7 +70,7 @@ impl ApplicationSettings for Config {
 #[derive(Debug)]
 pub struct Responsiveness {
     config: Config,
-    /// Connections opened.
+    /// Connections opened so far.
     connections: u32,
     loads: Vec<Load>,
     /// Probes on connections of their own that are under way, by connection.
@@ -219,7 +219,7 @@ impl Responsiveness {
             .find(|load| load.connection == connection)
     }
 
-    /// The server has received so much of a load's requests.
+    /// The server has `received_bytes` of a load's requests.
     fn serve_load(&mut self, connection: u32, received_bytes: u64, outcome: &mut Outcome) {
         let is_stopped = self.is_stopped;
         let Some(load) = self.load_mut(connection) else {
@@ -266,7 +266,7 @@ impl Responsiveness {
             }));
     }
 
-    /// The client has received so much on a load.
+    /// The client has received `bytes` on a load.
     fn receive_load(&mut self, now_ns: u64, connection: u32, bytes: u64) {
         let Some(load) = self.load_mut(connection) else {
             return;

@@ -85,7 +85,7 @@ pub struct Rpc {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     NotBegun,
-    /// The request is on its way; the response has so many bytes.
+    /// The request is on its way; the response has these bytes.
     Asking(u64),
     /// The server has written the response.
     Answering,

@@ -154,7 +154,7 @@ pub struct Video {
     random: Random,
     start_ns: u64,
     playback: Playback,
-    /// Of the last chunks, the latest last, bit/s.
+    /// Throughputs of the last chunks, the latest last, bit/s.
     throughputs_bps: Vec<u64>,
     /// How far predictions were off, in parts per million of what came.
     errors_ppm: Vec<u64>,

@@ -5,7 +5,7 @@ use dumbbell_declare::settings;
 use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::{Header, Packet};
 
-/// Flows that are told apart; those of one place share a count.
+/// Flows that are distinguished; those of one place share a count.
 const PLACES: u32 = 1024;
 
 settings! {

@@ -35,7 +35,7 @@ impl ImpairmentSettings for Config {
     }
 }
 
-/// Corrupts packets.
+/// What [`Config`] builds: it corrupts packets.
 #[derive(Clone, Debug)]
 pub struct Corrupt {
     which: RandomLoss,

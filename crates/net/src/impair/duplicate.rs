@@ -31,7 +31,7 @@ impl ImpairmentSettings for Config {
     }
 }
 
-/// Copies packets.
+/// What [`Config`] builds: it copies packets.
 #[derive(Clone, Debug)]
 pub struct Duplicate {
     probability_ppb: u64,

@@ -32,11 +32,11 @@ impl ImpairmentSettings for Config {
     }
 }
 
-/// Counts packets.
+/// What [`Config`] builds: it counts packets.
 #[derive(Clone, Debug)]
 pub struct Every {
     n: u64,
-    /// The packet after so many, itself among them, is the next that is lost.
+    /// Packets until the next loss, the lost one among them.
     until_loss: u64,
 }
 

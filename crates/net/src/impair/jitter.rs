@@ -118,7 +118,7 @@ enum Draw {
     /// A mean, ns, and the normal table.
     Clipped(u64, Box<[i16]>),
     Wifi(Wifi),
-    /// Delays, ns.
+    /// Delays that were measured, ns.
     Measured(Box<[u64]>),
 }
 

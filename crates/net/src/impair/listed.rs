@@ -50,7 +50,7 @@ impl ImpairmentSettings for Config {
 pub struct Listed {
     /// Those to come, the next one last.
     packets: Vec<u64>,
-    /// `None`: any.
+    /// The flow whose packets it counts; `None`: any.
     flow: Option<u32>,
     only_data: bool,
     /// Packets of the flow, or of all, so far.

@@ -130,7 +130,7 @@ pub enum Fate {
     /// It goes on, and a copy of it too, which passes all impairments of the place by itself but is
     /// not copied again.
     Twice,
-    /// It goes on so many ns later: only behind a link. Packets that were not held back, or less,
+    /// It goes on later by this time, ns: only behind a link. Packets that were not held back, or less,
     /// overtake it; an element that keeps their order says for each how late it must be for that.
     Late(u64),
 }
@@ -177,7 +177,7 @@ pub struct ImpairmentDeclaration {
     pub name: &'static str,
     /// What it does, in a sentence.
     pub doc: &'static str,
-    /// Its parameters.
+    /// Parameters that it declares.
     pub parameters: Vec<Parameter>,
 }
 

@@ -41,7 +41,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 #[derive(Clone, Debug)]
 pub struct Policer {
     rate_bps: u64,
-    /// Tokens that fit in the bucket, and those in it, in bits/10⁹: exact, whatever the rate.
+    /// Tokens that fit in the bucket, and those in it, in bits/10⁹: exact at every rate.
     burst_nbits: u128,
     tokens_nbits: u128,
     /// When the tokens were counted, ns.
@@ -88,7 +88,7 @@ mod tests {
         number * u64::from(PACKET_BYTES) * 8 * NS_PER_S / rate_bps
     }
 
-    /// Which packets of a constant bit rate pass.
+    /// For each packet of a constant bit rate whether it passes.
     fn passes(policer: &mut Policer, rate_bps: u64, packets: u64) -> Vec<bool> {
         (0..packets)
             .map(|number| policer.conforms(cbr_ns(number, rate_bps), PACKET_BYTES))
@@ -121,7 +121,7 @@ mod tests {
         }
     }
 
-    /// Whatever the flows send, what passes sums to r.
+    /// What passes sums to r, with any flows.
     #[test]
     fn several_flows_get_the_rate_together() {
         let mut policer = Policer::new(5_000_000, 10_000);

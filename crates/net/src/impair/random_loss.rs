@@ -63,7 +63,7 @@ impl RandomLoss {
         }
     }
 
-    /// Loses at most so many in a row; `None`: any number.
+    /// Most losses in a row; `None`: any number.
     #[must_use]
     pub(crate) fn with_max_run(self, max_run: Option<u64>) -> Self {
         Self {

@@ -64,7 +64,7 @@ impl ImpairmentSettings for Config {
     }
 }
 
-/// Displaces packets.
+/// What [`Config`] builds: it displaces packets.
 #[derive(Clone, Debug)]
 pub struct Reorder {
     probability_ppb: u64,
@@ -78,7 +78,7 @@ pub struct Reorder {
 }
 
 impl Impair for Reorder {
-    /// As netem: the first `gap` − 1 packets after a displaced one draw nothing.
+    /// Like netem: the first `gap` − 1 packets after a displaced one draw nothing.
     #[inline]
     fn fate<H: Header>(&mut self, _now_ns: u64, _packet: &mut Packet<H>) -> Fate {
         self.since_pkts += 1;

@@ -39,7 +39,7 @@ impl Default for Channel {
 }
 
 impl Channel {
-    /// An idle channel with so many other stations, each of which sends for `other_airtime_ns` when it is
+    /// An idle channel with `others` other stations, each of which sends for `other_airtime_ns` when it is
     /// its turn, and waits `aifs_ns` and up to `backoff_ns` for it.
     pub fn new(others: usize, other_airtime_ns: u64, aifs_ns: u64, backoff_ns: u64) -> Self {
         let other = Contender {

@@ -42,7 +42,7 @@ pub struct MediumSite {
 pub struct Account {
     /// What it offered, used or not.
     pub offered_bytes: u64,
-    /// Of that, what carried packets.
+    /// Bytes of those that carried packets.
     pub carried_bytes: u64,
 }
 
@@ -164,7 +164,7 @@ pub struct MediumDeclaration {
     pub name: &'static str,
     /// What it is, in a sentence.
     pub doc: &'static str,
-    /// Its parameters.
+    /// Parameters that it declares.
     pub parameters: Vec<Parameter>,
 }
 

@@ -130,7 +130,7 @@ impl<S: OpportunitySource> Opportunities<S> {
         }
     }
 
-    /// Carries a packet of so many bytes, from the present opportunity on; when it is through, ns.
+    /// Carries a packet of `bytes`, from the present opportunity on; when it is through, ns.
     fn carry(&mut self, bytes: u64) -> u64 {
         let mut rest_bytes = bytes;
         loop {

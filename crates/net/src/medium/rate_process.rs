@@ -114,7 +114,7 @@ impl<S: RateSource> RateProcess<S> {
         u128::from(self.until_ns - now_ns) * u128::from(self.present.rate_bps)
     }
 
-    /// When the rates after the present one have carried so much, ns. They are looked at ahead of their
+    /// When the rates after the present one have carried the rest, ns. They are looked at ahead of their
     /// time: the source itself goes on when it is.
     fn finish_ns(&self, mut rest_bit_ns: u128) -> u64 {
         let mut later = self.source.clone();

@@ -1,4 +1,4 @@
-//! Slots, as netem's: packets wait until a slot opens, and so many bytes or packets pass at once.
+//! Slots, as netem's: packets wait until a slot opens, and a number of bytes or packets passes at once.
 
 use dumbbell_declare::settings;
 
@@ -47,7 +47,7 @@ impl MediumSettings for Config {
             .map(u128::from)
             .map_or(mean_bit_ns, |bytes| bytes * BIT_NS_PER_BYTE);
         let packets = self.packets.unwrap_or(u64::MAX);
-        // So many packets cannot use more.
+        // The packets of a slot cannot use more.
         let most =
             u128::from(packets).saturating_mul(u128::from(LARGEST_PACKET_BYTES) * BIT_NS_PER_BYTE);
         let slots = Slots {

@@ -69,7 +69,7 @@ enum Fate {
     Open,
     /// Received; it waits for those before it.
     Received,
-    /// Given up.
+    /// Given up after too many attempts.
     Lost,
 }
 
@@ -115,7 +115,7 @@ impl Station {
         (bytes * 8 * NS_PER_S).div_ceil(self.link_rate_bps) + self.config.overhead_ns
     }
 
-    /// Whether an aggregate of so many bytes has room for another packet.
+    /// Whether an aggregate of `bytes` has room for another packet.
     fn has_room(&self, bytes: u64) -> bool {
         let larger_bytes = bytes + self.largest_bytes;
         bytes == 0

@@ -18,7 +18,7 @@ struct Shared {
 }
 
 impl Channels {
-    /// A channel of its own for each of so many links.
+    /// A channel of its own for each of `links` links.
     pub(super) fn new(links: usize) -> Self {
         let own = |link| Shared {
             channel: Channel::default(),

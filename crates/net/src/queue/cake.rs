@@ -265,7 +265,7 @@ impl<H: Header> Cake<H> {
         i64::from(bytes)
     }
 
-    /// A packet no longer waits, whatever becomes of it.
+    /// A packet no longer waits: it was sent or dropped.
     #[inline]
     fn forget(&mut self, wire_bytes: u32) {
         self.memory_bytes -= u64::from(wire_bytes) + SKB_BYTES;
@@ -519,11 +519,11 @@ impl<H: Header> Queue<H> for Cake<H> {
         flows.flat_map(|flow| &flow.packets).for_each(look);
     }
 
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        tell("memory_used_bytes", self.most_memory_bytes);
-        tell("memory_limit_bytes", self.limit_bytes);
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("memory_used_bytes", self.most_memory_bytes);
+        show("memory_limit_bytes", self.limit_bytes);
         for (number, tin) in self.tins.iter().enumerate() {
-            tin.tell(number, tell);
+            tin.show(number, show);
         }
     }
 }

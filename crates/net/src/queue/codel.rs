@@ -103,11 +103,11 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    pub(super) fn tell(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        tell("maxpacket_bytes", self.maxpacket_bytes);
-        tell("drop_overlimit_pkts", self.drop_overlimit_pkts);
-        tell("ecn_mark_pkts", self.ecn_mark_pkts);
-        tell("ce_mark_pkts", self.ce_mark_pkts);
+    pub(super) fn show(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("maxpacket_bytes", self.maxpacket_bytes);
+        show("drop_overlimit_pkts", self.drop_overlimit_pkts);
+        show("ecn_mark_pkts", self.ecn_mark_pkts);
+        show("ce_mark_pkts", self.ce_mark_pkts);
     }
 }
 
@@ -190,7 +190,7 @@ impl Controller {
         is_after(now, self.first_above)
     }
 
-    /// As `is_late` of the queue's next packet, which it takes.
+    /// Takes the queue's next packet, and says whether it `is_late`.
     fn take_next<H>(
         &mut self,
         now: u32,
@@ -381,13 +381,13 @@ impl<H: Header> Queue<H> for Codel<H> {
         self.waiting.packets.iter().for_each(look);
     }
 
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
         let controller = &self.controller;
-        tell("count", u64::from(controller.count));
-        tell("lastcount", u64::from(controller.last_count));
-        tell("ldelay_ns", u64::from(controller.sojourn) << 10);
-        tell("dropping", u64::from(controller.is_dropping));
-        self.statistics.tell(tell);
+        show("count", u64::from(controller.count));
+        show("lastcount", u64::from(controller.last_count));
+        show("ldelay_ns", u64::from(controller.sojourn) << 10);
+        show("dropping", u64::from(controller.is_dropping));
+        self.statistics.show(show);
     }
 }
 

@@ -162,8 +162,8 @@ impl<H: Header> Queue<H> for Drr<H> {
     }
 
     /// `tc -s qdisc` shows nothing of DRR; `tc -s class` shows its classes.
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        tell("active_classes", self.turns.len() as u64);
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("active_classes", self.turns.len() as u64);
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
         sent
     }
 
-    /// Shares are those of the quanta, 1:2:3, whatever the packets' sizes.
+    /// Shares are those of the quanta, 1:2:3, with packets of any sizes.
     #[test]
     fn classes_share_as_their_quanta_say_whatever_their_packets() {
         let sent = shares(&[1500, 3000, 4500], &[64, 1500, 700], 60_000);

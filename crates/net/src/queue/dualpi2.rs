@@ -368,22 +368,22 @@ impl<H: Header> Queue<H> for DualPi2<H> {
     }
 
     /// The delays are those of the last arrival or departure.
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
         let prob_ppb = (u128::from(self.base_probability) * 1_000_000_000) >> 32;
-        tell("prob_ppb", prob_ppb as u64);
-        tell("delay_c_ns", self.classic.delay_ns(self.last_call_ns));
-        tell("delay_l_ns", self.l4s.delay_ns(self.last_call_ns));
-        tell("in_c_pkts", self.statistics.in_c_pkts);
-        tell("in_l_pkts", self.statistics.in_l_pkts);
-        tell("maxq_pkts", self.statistics.maxq_pkts);
-        tell("ecn_mark_pkts", self.statistics.ecn_mark_pkts);
-        tell("step_mark_pkts", self.statistics.step_mark_pkts);
+        show("prob_ppb", prob_ppb as u64);
+        show("delay_c_ns", self.classic.delay_ns(self.last_call_ns));
+        show("delay_l_ns", self.l4s.delay_ns(self.last_call_ns));
+        show("in_c_pkts", self.statistics.in_c_pkts);
+        show("in_l_pkts", self.statistics.in_l_pkts);
+        show("maxq_pkts", self.statistics.maxq_pkts);
+        show("ecn_mark_pkts", self.statistics.ecn_mark_pkts);
+        show("step_mark_pkts", self.statistics.step_mark_pkts);
         // Whose turn it is, and by how much: `tc` has one number with a sign.
-        tell("credit_c", self.classic_credit.max(0) as u64);
-        tell("credit_l", self.classic_credit.min(0).unsigned_abs());
+        show("credit_c", self.classic_credit.max(0) as u64);
+        show("credit_l", self.classic_credit.min(0).unsigned_abs());
         let memory_bytes = Queue::backlog_bytes(self) + Queue::backlog_pkts(self) * SKB_BYTES;
-        tell("memory_used_bytes", memory_bytes);
-        tell(
+        show("memory_used_bytes", memory_bytes);
+        show(
             "max_memory_used_bytes",
             self.statistics.max_memory_used_bytes,
         );

@@ -136,7 +136,7 @@ mod tests {
         queue.backlog_pkts()
     }
 
-    /// 50 slots are the default, whatever is in them.
+    /// 50 slots are the default, with packets of any size.
     #[test]
     fn slots_count_packets() {
         assert_eq!(Config::default().limit(), Limit::Packets(50));

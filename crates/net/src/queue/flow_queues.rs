@@ -165,13 +165,13 @@ impl<H, C: Clone> FlowQueues<H, C> {
 
     /// What Linux counts of its flows, by the names of `tc -s qdisc`, and how much the flow with most
     /// bytes has waiting, which `tc -s class` shows.
-    pub(super) fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        tell("new_flow_count", self.new_flow_count);
-        tell("new_flows_len", self.new_flows.len() as u64);
-        tell("old_flows_len", self.old_flows.len() as u64);
-        tell("memory_used_bytes", self.totals.memory_bytes());
+    pub(super) fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("new_flow_count", self.new_flow_count);
+        show("new_flows_len", self.new_flows.len() as u64);
+        show("old_flows_len", self.old_flows.len() as u64);
+        show("memory_used_bytes", self.totals.memory_bytes());
         let fattest_bytes = self.backlogs.iter().max().copied();
-        tell("fattest_flow_bytes", fattest_bytes.unwrap_or(0));
+        show("fattest_flow_bytes", fattest_bytes.unwrap_or(0));
     }
 
     /// The flow with most bytes, of equal ones the first: its controller and its queue.

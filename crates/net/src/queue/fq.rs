@@ -41,7 +41,7 @@ settings! {
 }
 
 const MAX_TIME_NS: u64 = 100_000_000_000;
-/// Linux's `FQ_MIN_WEIGHT`.
+/// Smallest weight of a band (Linux's `FQ_MIN_WEIGHT`).
 const MIN_WEIGHT: u64 = 1 << 14;
 const BANDS: usize = 3;
 const NS_PER_S: u64 = 1_000_000_000;
@@ -399,18 +399,18 @@ impl<H: Header> Queue<H> for Fq<H> {
         packets.for_each(|(packet, _)| look(packet));
     }
 
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        tell("flows", self.known_flows);
-        tell("inactive_flows", self.idle_flows);
-        tell("throttled_flows", self.throttled.len() as u64);
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("flows", self.known_flows);
+        show("inactive_flows", self.idle_flows);
+        show("throttled_flows", self.throttled.len() as u64);
         for (number, band) in self.bands.iter().enumerate() {
-            tell(BAND_PKTS[number], band.pkts);
-            tell(BAND_DROPS[number], band.dropped_pkts);
+            show(BAND_PKTS[number], band.pkts);
+            show(BAND_DROPS[number], band.dropped_pkts);
         }
-        tell("throttled", self.throttled_count);
-        tell("ce_mark_pkts", self.ce_mark_pkts);
-        tell("flows_plimit_pkts", self.flows_plimit_pkts);
-        tell("pkts_too_long", self.pkts_too_long);
+        show("throttled", self.throttled_count);
+        show("ce_mark_pkts", self.ce_mark_pkts);
+        show("flows_plimit_pkts", self.flows_plimit_pkts);
+        show("pkts_too_long", self.pkts_too_long);
     }
 }
 

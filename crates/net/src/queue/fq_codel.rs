@@ -81,7 +81,7 @@ pub struct FqCodel<H> {
     memory_limit_bytes: u64,
     drop_batch: u64,
     statistics: Statistics,
-    /// Of the packets dropped because too many waited, those for the memory that they took.
+    /// Packets dropped for the memory that they took, among those dropped because too many waited.
     drop_overmemory_pkts: u64,
     queues: FlowQueues<H, Controller>,
 }
@@ -92,7 +92,7 @@ impl<H> Waiting<H> for FlowQueue<'_, H> {
         FlowQueue::take(self)
     }
 
-    /// Of all flows, as in Linux.
+    /// Statistics of all flows together, as in Linux.
     #[inline]
     fn backlog_bytes(&self) -> u64 {
         self.total_bytes()
@@ -182,10 +182,10 @@ impl<H: Header> Queue<H> for FqCodel<H> {
         self.queues.for_each(look);
     }
 
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        self.statistics.tell(tell);
-        tell("drop_overmemory_pkts", self.drop_overmemory_pkts);
-        self.queues.statistics(tell);
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        self.statistics.show(show);
+        show("drop_overmemory_pkts", self.drop_overmemory_pkts);
+        self.queues.statistics(show);
     }
 }
 

@@ -165,9 +165,9 @@ impl<H: Header> Queue<H> for FqPie<H> {
         self.queues.for_each(look);
     }
 
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        self.statistics.tell(tell);
-        self.queues.statistics(tell);
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        self.statistics.show(show);
+        self.queues.statistics(show);
     }
 }
 

@@ -31,7 +31,7 @@ use crate::{FactsByHop, Header, Packet};
 pub use effects::{DropReason, Effect, Effects};
 pub use fifo::{Fifo, Limit};
 
-/// What a discipline is, whatever its parameters.
+/// What a discipline is, with any parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Facts {
     /// Whether packets leave in the order in which they came, so that none waits longer than a full
@@ -109,7 +109,7 @@ pub struct DisciplineDeclaration {
     pub doc: &'static str,
     /// What it is.
     pub facts: Facts,
-    /// Its parameters.
+    /// Parameters that it declares.
     pub parameters: Vec<Parameter>,
 }
 
@@ -319,7 +319,7 @@ pub trait Queue<H> {
     /// Calls `look` with every waiting packet.
     fn for_each(&self, look: &mut dyn FnMut(&Packet<H>));
 
-    /// Calls `tell` with what the discipline counts and where it stands, apart from what every queue has: the
+    /// Calls `show` with what the discipline counts and where it stands, apart from what every queue has: the
     /// names are those of `tc -s qdisc`, with the unit as suffix (`_pkts`, `_bytes`, `_ns`, `_ppb`, `_bps`).
     fn statistics(&self, _tell: &mut dyn FnMut(&'static str, u64)) {}
 }

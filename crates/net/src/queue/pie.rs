@@ -68,8 +68,8 @@ const MAX_BURST_NS: u64 = 150_000_000;
 /// RFC 8033 §5.1: above this delay the probability grows faster.
 const HIGH_DELAY_NS: u64 = 250_000_000;
 
-/// RFC 8033 §5.2 (`DQ_THRESHOLD`): a measurement of the rate begins with so much waiting, and ends when as
-/// much has left.
+/// RFC 8033 §5.2 (`DQ_THRESHOLD`): a measurement of the rate begins with this many bytes waiting, and ends
+/// when as many have left.
 const MEASURED_BYTES: u64 = 16 * 1024;
 /// Linux: fractional bits of that rate.
 const RATE_SHIFT: u32 = 8;
@@ -89,7 +89,7 @@ pub(super) struct ControlSettings {
 }
 
 impl ControlSettings {
-    /// So many per cent as a probability.
+    /// A percentage as a probability.
     pub(super) fn percent(percent: u64) -> u64 {
         ONE / 100 * percent
     }
@@ -184,17 +184,17 @@ pub(super) struct Statistics {
     pub(super) in_pkts: u64,
     /// Dropped because too many waited.
     pub(super) overlimit_pkts: u64,
-    /// Dropped early.
+    /// Packets that were dropped early.
     pub(super) dropped_pkts: u64,
     pub(super) ecn_mark_pkts: u64,
 }
 
 impl Statistics {
-    pub(super) fn tell(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        tell("in_pkts", self.in_pkts);
-        tell("overlimit_pkts", self.overlimit_pkts);
-        tell("dropped_pkts", self.dropped_pkts);
-        tell("ecn_mark_pkts", self.ecn_mark_pkts);
+    pub(super) fn show(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("in_pkts", self.in_pkts);
+        show("overlimit_pkts", self.overlimit_pkts);
+        show("dropped_pkts", self.dropped_pkts);
+        show("ecn_mark_pkts", self.ecn_mark_pkts);
     }
 }
 
@@ -282,7 +282,7 @@ impl Controller {
         }
     }
 
-    /// By how many bits the weights are less while the probability is small (RFC 8033 §4.2: 2 below
+    /// Bits by which the weights are less while the probability is small (RFC 8033 §4.2: 2 below
     /// 10 %, 8 below 1 %, …, 2048 below 10⁻⁶).
     fn scale(&self) -> u32 {
         let mut shift = 0;
@@ -476,12 +476,12 @@ impl<H: Header> Queue<H> for Pie<H> {
         self.packets.iter().for_each(look);
     }
 
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        tell("prob_ppb", self.controller.probability_ppb());
-        tell("delay_ns", self.controller.delay_ns);
-        tell("avg_dq_rate_bps", self.controller.departures.bps());
-        self.statistics.tell(tell);
-        tell("maxq_pkts", self.maxq_pkts as u64);
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("prob_ppb", self.controller.probability_ppb());
+        show("delay_ns", self.controller.delay_ns);
+        show("avg_dq_rate_bps", self.controller.departures.bps());
+        self.statistics.show(show);
+        show("maxq_pkts", self.maxq_pkts as u64);
     }
 }
 

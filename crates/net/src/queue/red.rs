@@ -172,7 +172,7 @@ struct Statistics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
     None,
-    /// By chance.
+    /// Drawn with the probability of the average.
     Early,
     /// The average is beyond all bounds.
     Forced,
@@ -375,13 +375,13 @@ impl<H: Header> Queue<H> for Red<H> {
         self.packets.iter().for_each(look);
     }
 
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
         let max_p_ppb = (u128::from(self.max_probability) * 1_000_000_000) >> 32;
-        tell("avg_bytes", self.average_bytes());
-        tell("max_p_ppb", max_p_ppb as u64);
-        tell("marked_pkts", self.statistics.marked_pkts);
-        tell("early_pkts", self.statistics.early_pkts);
-        tell("pdrop_pkts", self.statistics.pdrop_pkts);
+        show("avg_bytes", self.average_bytes());
+        show("max_p_ppb", max_p_ppb as u64);
+        show("marked_pkts", self.statistics.marked_pkts);
+        show("early_pkts", self.statistics.early_pkts);
+        show("pdrop_pkts", self.statistics.pdrop_pkts);
     }
 }
 

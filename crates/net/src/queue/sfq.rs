@@ -66,7 +66,7 @@ impl Config {
     }
 }
 
-/// No slot.
+/// Number that stands for no slot.
 const NONE: u32 = u32::MAX;
 
 /// Packets of the flows of a bucket.
@@ -356,9 +356,9 @@ impl<H: Header> Queue<H> for Sfq<H> {
     }
 
     /// `tc -s qdisc` shows nothing of SFQ; `tc -s class` shows its slots.
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        tell("flows", self.turns.len() as u64);
-        tell("longest_pkts", self.longest as u64);
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("flows", self.turns.len() as u64);
+        show("longest_pkts", self.longest as u64);
     }
 }
 
@@ -460,7 +460,7 @@ mod tests {
         }
     }
 
-    /// Of slots of one length the one that reached it last pays. There are no more slots than packets may wait
+    /// Among slots of one length the one that reached it last pays. There are no more slots than packets may wait
     /// (Linux: `sfq_change()`), so that where each has one packet another flow gets none.
     #[test]
     fn of_equal_slots_the_last_one_pays() {

@@ -124,8 +124,8 @@ impl<H: Header> Queue<H> for Step<H> {
         self.fifo.for_each(look);
     }
 
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        tell("ecn_mark_pkts", self.ecn_mark_pkts);
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("ecn_mark_pkts", self.ecn_mark_pkts);
     }
 }
 

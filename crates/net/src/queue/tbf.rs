@@ -211,8 +211,8 @@ impl<H: Header> Queue<H> for Tbf<H> {
         self.packets.iter().for_each(look);
     }
 
-    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        tell("overlimits", self.overlimits);
+    fn statistics(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("overlimits", self.overlimits);
     }
 }
 

@@ -32,7 +32,7 @@ impl Waiting {
     }
 }
 
-/// Whole ns.
+/// Seconds as whole nanoseconds.
 pub(crate) fn nanoseconds(seconds: f64) -> i64 {
     (seconds * S as f64).round() as i64
 }
@@ -89,7 +89,7 @@ pub(crate) struct Labels {
     pub(crate) hosts: (u32, u32),
     pub(crate) dscp: u8,
     pub(crate) ack: Option<PureAck>,
-    /// Of an ACK: how much its SACK blocks cover.
+    /// How much the SACK blocks of an ACK cover.
     pub(crate) sacked: u32,
 }
 
@@ -136,7 +136,7 @@ pub(crate) struct Traffic<'a> {
 }
 
 impl<'a> Traffic<'a> {
-    /// Of `flows` flows, all alike.
+    /// Traffic of `flows` flows, all alike.
     pub(crate) fn new(flows: u32, codepoints: &'a [Ecn]) -> Self {
         Self {
             codepoints,
@@ -227,7 +227,7 @@ fn ours(
     (fates.collect(), sent)
 }
 
-/// Which of two flows loses its packet if each has one of the same size and there is no room for both: what a
+/// The flow of two that loses its packet if each has one of the same size and there is no room for both: what a
 /// discipline's hash makes of the flows, and not said by its description.
 pub(crate) fn loser(config: &QueueConfig, seed: u64, flows: [u32; 2]) -> u32 {
     let site = Site {
@@ -334,12 +334,12 @@ pub(crate) fn compare(
                 history.pop_front();
             }
         }
-        let mut told = BTreeMap::new();
+        let mut shown = BTreeMap::new();
         queue.statistics(&mut |name, value| {
-            told.insert(name, value);
+            shown.insert(name, value);
         });
         for (name, value, tolerance) in model.state() {
-            let found = told[name] as f64;
+            let found = shown[name] as f64;
             assert!(
                 (found - value).abs() <= tolerance,
                 "{name} at {now} s: {found}, {value}"

@@ -12,7 +12,7 @@ struct Red {
     config: Config,
     min: f64,
     max: f64,
-    /// 1/W.
+    /// Inverse of the average's weight, 1/W.
     steps: f64,
     max_p: f64,
     /// The average queue in 1/`steps` bytes, whole as Linux's.

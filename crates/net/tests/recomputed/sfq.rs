@@ -11,7 +11,7 @@ use crate::recomputed::{Fate, Model, Traffic, Waiting, compare};
 struct Sfq {
     config: Config,
     limit: usize,
-    /// By flow.
+    /// Slots by the number of their flow.
     slots: BTreeMap<u32, Slot>,
     /// Flows whose turn it is, in order.
     turns: VecDeque<u32>,

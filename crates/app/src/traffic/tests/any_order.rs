@@ -1,11 +1,11 @@
-//! Whatever the order and the timing of events.
+//! Applications with any order and timing of events.
 
 use super::*;
 
 /// An engine that is slow where it likes: of all that could happen next one thing is chosen.
 struct Engine {
     now_ns: u64,
-    /// By connection and end (the receiver's is 1): what was written, arrived, is acknowledged, bytes.
+    /// Bytes by connection and end (the receiver's is 1): what was written, arrived, is acknowledged, bytes.
     halves: Vec<[[u64; 3]; 2]>,
     is_endless: Vec<[bool; 2]>,
     is_closed: Vec<[bool; 2]>,
@@ -16,7 +16,7 @@ struct Engine {
 }
 
 impl Engine {
-    fn tell(&mut self, application: &mut dyn Application, event: Event) {
+    fn notify(&mut self, application: &mut dyn Application, event: Event) {
         let mut outcome = Outcome::default();
         application.on_event(self.now_ns, event, &mut outcome);
         self.transfers.extend(outcome.transfers);
@@ -58,7 +58,7 @@ impl Engine {
                 let (index, end) = (connection as usize, end_of(from));
                 assert!(std::mem::take(&mut self.is_endless[index][end]));
                 let bytes = self.halves[index][end][0];
-                self.tell(
+                self.notify(
                     application,
                     Event::Paused {
                         connection,
@@ -88,7 +88,7 @@ impl Engine {
             if timer_ns != u64::MAX {
                 // Often late.
                 self.now_ns = self.now_ns.max(timer_ns) + choice % 5 * 1000;
-                self.tell(application, Event::Timer);
+                self.notify(application, Event::Timer);
             }
             return;
         }
@@ -96,7 +96,7 @@ impl Engine {
         if kind == 1 && !self.datagrams.is_empty() {
             let chosen = (choice >> 8) as usize % self.datagrams.len();
             let (number, sent_ns, bytes) = self.datagrams.swap_remove(chosen);
-            self.tell(
+            self.notify(
                 application,
                 Event::Datagram {
                     number,
@@ -125,7 +125,7 @@ impl Engine {
         if kind < 5 && received < written {
             let bytes = received + 1 + (choice >> 24) % (written - received);
             self.halves[connection][end][1] = bytes;
-            self.tell(
+            self.notify(
                 application,
                 Event::Received {
                     connection: number,
@@ -136,7 +136,7 @@ impl Engine {
         } else if acknowledged < received {
             let bytes = acknowledged + 1 + (choice >> 24) % (received - acknowledged);
             self.halves[connection][end][2] = bytes;
-            self.tell(
+            self.notify(
                 application,
                 Event::Acknowledged {
                     connection: number,
@@ -152,7 +152,7 @@ impl Engine {
         };
         if is_done(0) && is_done(1) {
             self.is_over[connection] = true;
-            self.tell(application, Event::Closed { connection: number });
+            self.notify(application, Event::Closed { connection: number });
         }
     }
 }
@@ -196,10 +196,10 @@ proptest! {
                 commands: Vec::new(),
                 datagrams: Vec::new(),
             };
-            engine.tell(&mut *application, Event::Start);
+            engine.notify(&mut *application, Event::Start);
             for (step, &choice) in choices.iter().enumerate() {
                 if step == stop_at {
-                    engine.tell(&mut *application, Event::Stop);
+                    engine.notify(&mut *application, Event::Stop);
                 }
                 engine.step(&mut *application, choice);
             }

@@ -23,7 +23,7 @@ fn requests(log: &Log) -> Vec<u64> {
     })
 }
 
-/// Where the buffer is full, requests are a chunk's length apart, whatever the chunk takes.
+/// Where the buffer is full, requests are a chunk's length apart, however long the chunk takes.
 #[test]
 fn at_a_full_buffer_requests_are_a_chunk_apart() {
     for rule in ["bba", "rate", "mpc", "bola"] {

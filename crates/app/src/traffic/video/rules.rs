@@ -119,7 +119,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// QoE_lin in millionths of the best plan for so many chunks, and its first rung; of plans that are
+    /// QoE_lin in millionths of the best plan for the next `chunks`, and its first rung; of plans that are
     /// as good the lowest.
     fn best(&self, last_rung: usize, buffer_us: i64, chunks: u32) -> (i64, usize) {
         let mut best = (i64::MIN, 0);

@@ -8,7 +8,7 @@ use crate::{Header, Packet, PureAck, SackOrder, packet::is_after};
 const ECE_CWR: u8 = 0b011;
 const AE: u8 = 0b100;
 
-/// Which packet of a flow's queue the one that has just joined at its end makes superfluous.
+/// The packet of a flow's queue that the one that has just joined at its end makes superfluous.
 ///
 /// As in Linux, an ACK is dropped only if another pure ACK lies between or, in aggressive mode, if it is right
 /// before the new one; only if the new one acknowledges at least as much and reports all that it reports;

@@ -131,7 +131,7 @@ impl Cobalt {
         bulk_flows: i64,
         random: &mut Random,
     ) -> Signal {
-        // Whether it is late for the signal that was due, whatever the state becomes now.
+        // Whether it is late for the signal that was due, before the state changes.
         let is_due = self.is_due(now);
         let mut late_ns = now - self.drop_next;
         let is_over_target = sojourn_ns > settings.target_ns

@@ -1,4 +1,4 @@
-//! Which tin a differentiated services codepoint leads to, and what each tin's share is.
+//! The tin that a differentiated services codepoint leads to, and what each tin's share is.
 
 use dumbbell_declare::choices;
 

@@ -1,4 +1,4 @@
-//! Which queue a packet joins and between which hosts it counts.
+//! The queue that a packet joins, and the hosts between which it counts.
 
 use dumbbell_declare::choices;
 
@@ -88,7 +88,7 @@ fn hash(salt: u64, number: u32) -> u32 {
     (finalize(z) >> 32) as u32
 }
 
-/// Which queue has which flow, and which hosts have how many flows with a standing queue.
+/// The flow of each queue, and which hosts have how many flows with a standing queue.
 #[derive(Clone, Debug)]
 pub(super) struct Isolator {
     isolation: Isolation,

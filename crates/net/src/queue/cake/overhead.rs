@@ -63,7 +63,7 @@ pub(super) struct Overhead {
 }
 
 impl Overhead {
-    /// Of a link layer, where nothing is set apart.
+    /// The overhead of a link layer, where nothing is set apart.
     pub(super) fn new(
         layer: LinkLayer,
         bytes: Option<u64>,
@@ -99,7 +99,7 @@ impl Overhead {
         }
     }
 
-    /// Bytes that a packet of so many wire bytes, Ethernet header included, takes on the link.
+    /// Bytes that a packet of `wire_bytes`, Ethernet header included, takes on the link.
     #[inline]
     pub(super) fn adjusted(&self, wire_bytes: u32) -> u32 {
         let bytes = match self.bytes {

@@ -79,8 +79,8 @@ macro_rules! names {
 const NAMES: [[&str; 20]; 8] = names!(0, 1, 2, 3, 4, 5, 6, 7);
 
 impl<H> Tin<H> {
-    /// Calls `tell` with what `tc -s` shows of tin `number`, in its order.
-    pub(super) fn tell(&self, number: usize, tell: &mut dyn FnMut(&'static str, u64)) {
+    /// Calls `show` with what `tc -s` shows of tin `number`, in its order.
+    pub(super) fn show(&self, number: usize, show: &mut dyn FnMut(&'static str, u64)) {
         let (statistics, counts, ways) = (&self.statistics, &self.counts, &self.isolator.counts);
         let values = [
             statistics.bytes_per_s * 8,
@@ -105,7 +105,7 @@ impl<H> Tin<H> {
             statistics.flow_quantum_bytes,
         ];
         for (name, value) in NAMES[number].into_iter().zip(values) {
-            tell(name, value);
+            show(name, value);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which waiting ACK the one that arrives makes superfluous.
+//! The waiting ACK that the one that arrives makes superfluous.
 
 use dumbbell_net::{Header, PureAck, SackOrder};
 

@@ -20,7 +20,7 @@ pub(super) struct Times {
 pub(super) struct Cobalt {
     pub(super) count: i128,
     pub(super) drop_next: i64,
-    /// Of a packet being dropped, in 2⁻³².
+    /// Probability that a packet is dropped, in 2⁻³².
     pub(super) blue: i128,
     dropping: bool,
     /// 1/√count in 2⁻³².

@@ -34,7 +34,7 @@ struct Cake {
     failsafe: i64,
     /// ACKs of the first tin that the filter dropped.
     ack_drops: f64,
-    /// Of equally long queues of a tin, those of flows with a lower rank lose a packet first.
+    /// Flows with a lower rank lose a packet first, among equally long queues of a tin.
     ranks: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Which ACKs the filter drops, and which it must not.
+//! The ACKs that the filter drops, and those that it must not.
 
 use super::*;
 
@@ -82,7 +82,7 @@ fn acks_of_other_flows_and_data_stay() {
     assert_eq!(left(AGGRESSIVE, &next), [2, 4]);
 }
 
-/// Duplicates tell fast retransmission how many segments have arrived.
+/// Duplicates show fast retransmission how many segments have arrived.
 #[test]
 fn duplicates_and_acks_that_say_more_stay() {
     for filter in [NORMAL, AGGRESSIVE] {
@@ -156,7 +156,7 @@ fn changes_of_ece_and_cwr_stay() {
     assert_eq!(left(AGGRESSIVE, &of_one_flow(change)), [2, 4, 6]);
 }
 
-/// ACKs that fill the link of the way back are thinned to what tells the sender as much.
+/// ACKs that fill the link of the way back are thinned to those that inform the sender as well.
 #[test]
 fn a_slow_way_back_carries_fewer_acks() {
     let config = Config {

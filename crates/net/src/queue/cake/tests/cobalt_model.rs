@@ -157,7 +157,7 @@ impl Model {
     }
 }
 
-/// A call: after how long, µs, and what: an overflow, an empty queue, or a packet that waited so many µs.
+/// A call: after how long, µs, and what: an overflow, an empty queue, or a packet that waited this long, µs.
 #[derive(Clone, Debug)]
 enum Call {
     Overflow,
@@ -271,7 +271,7 @@ fn gaps_are_those_of_the_exact_roots() {
     assert!(times.len() >= 60);
 }
 
-/// As in Linux, whose state is zeros at first: a queue above target for the first time ever has its first
+/// Like Linux, whose state is zeros at first: a queue above target for the first time ever has its first
 /// signal with the next packet.
 #[test]
 fn the_first_signal_ever_comes_at_once() {

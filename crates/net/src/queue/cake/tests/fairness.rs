@@ -59,7 +59,7 @@ fn one_queue_of_each_host() {
     assert!((found[0] - 0.5).abs() < 0.01, "{found:?}");
 }
 
-/// One queue of all, whatever flow or host: packets leave in the order in which they came.
+/// One queue of all flows and hosts: packets leave in the order in which they came.
 #[test]
 fn one_queue_of_all() {
     let config = Config {
