@@ -52,6 +52,24 @@ pub struct ReceiverConfig {
     pub ecn: EcnMode,
 }
 
+impl ReceiverConfig {
+    /// Linux's defaults for a connection with segments of `mss_bytes` over a path of `rtt_ns`, whose window never limits.
+    pub fn new(flow: u32, mss_bytes: u32, rtt_ns: u64) -> Self {
+        Self {
+            flow,
+            half: Half::Only,
+            mss_bytes,
+            rwnd_bytes: u32::MAX,
+            delayed_ack: true,
+            gro_ns: 0,
+            rules: ReceiverRules::Linux,
+            ooo_limit_pkts: None,
+            rtt_ns,
+            ecn: EcnMode::Off,
+        }
+    }
+}
+
 /// What arrived, in packets and payload bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReceiverCounters {

@@ -11,10 +11,7 @@ use dumbbell_net::{
     DelayLine, DropReason, Event, Header as _, Hop, Limit, Link, Network, Observer, Packet,
     Policer, QueueConfig, Site, Transmitter,
 };
-use dumbbell_tcp::{
-    EcnMode, Half, Receiver, ReceiverConfig, ReceiverRules, SackStore, Segment, Sender,
-    SenderConfig,
-};
+use dumbbell_tcp::{Receiver, ReceiverConfig, SackStore, Segment, Sender, SenderConfig};
 
 pub(crate) const MSS_BYTES: u32 = 1448;
 /// A full segment on the wire, bytes.
@@ -111,18 +108,7 @@ impl Bed {
             closes: false,
             ..SenderConfig::new(0, MSS_BYTES, None)
         };
-        let receiver = ReceiverConfig {
-            flow: 0,
-            half: Half::Only,
-            mss_bytes: MSS_BYTES,
-            rwnd_bytes: u32::MAX,
-            delayed_ack: true,
-            gro_ns: 0,
-            rules: ReceiverRules::Linux,
-            ooo_limit_pkts: None,
-            rtt_ns,
-            ecn: EcnMode::Off,
-        };
+        let receiver = ReceiverConfig::new(0, MSS_BYTES, rtt_ns);
         let mut bed = Self {
             sender: Sender::new(sender, instance.new_flow()),
             receiver: Receiver::new(receiver),

@@ -6,10 +6,7 @@ use std::collections::BTreeMap;
 
 use dumbbell_cc::{Instance, Request};
 use dumbbell_net::{DelayLine, Packet};
-use dumbbell_tcp::{
-    EcnMode, Half, Receiver, ReceiverConfig, ReceiverRules, SackStore, Segment, Sender,
-    SenderConfig,
-};
+use dumbbell_tcp::{Receiver, ReceiverConfig, SackStore, Segment, Sender, SenderConfig};
 
 use crate::common::{MSS_BYTES, NS_PER_MS, assert_near, assert_within};
 
@@ -45,16 +42,9 @@ impl LossyPath {
             ..SenderConfig::new(0, MSS_BYTES, None)
         };
         let receiver = ReceiverConfig {
-            flow: 0,
-            half: Half::Only,
-            mss_bytes: MSS_BYTES,
             rwnd_bytes: MSS_BYTES << 20,
             delayed_ack: false,
-            gro_ns: 0,
-            rules: ReceiverRules::Linux,
-            ooo_limit_pkts: None,
-            rtt_ns: RTT_NS,
-            ecn: EcnMode::Off,
+            ..ReceiverConfig::new(0, MSS_BYTES, RTT_NS)
         };
         Self {
             sender: Sender::new(sender, instance.new_flow()),

@@ -2,9 +2,8 @@
 
 use dumbbell_net::Ecn;
 use dumbbell_tcp::{
-    AckHeader, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, EcnMode, Half, Offload, Receiver,
-    ReceiverConfig, ReceiverRules, SYN_BYTES, SackBlock, SackBlocks, SackStore, Segment,
-    SegmentKind,
+    AckHeader, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, EcnMode, Offload, Receiver,
+    ReceiverConfig, SYN_BYTES, SackBlock, SackBlocks, SackStore, Segment, SegmentKind,
 };
 
 use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, parse, parse_ms, parse_range};
@@ -41,16 +40,8 @@ pub(crate) struct SentAck {
 /// Linux's receiver: a window of 1000 segments, delayed ACKs, RTT 100 ms.
 pub(crate) fn linux_receiver() -> ReceiverConfig {
     ReceiverConfig {
-        flow: 0,
-        half: Half::Only,
-        mss_bytes: MSS_BYTES,
         rwnd_bytes: 1000 * MSS_BYTES,
-        delayed_ack: true,
-        gro_ns: 0,
-        rules: ReceiverRules::Linux,
-        ooo_limit_pkts: None,
-        rtt_ns: 100 * NS_PER_MS,
-        ecn: EcnMode::Off,
+        ..ReceiverConfig::new(0, MSS_BYTES, 100 * NS_PER_MS)
     }
 }
 

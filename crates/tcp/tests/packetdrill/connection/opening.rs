@@ -1,7 +1,7 @@
 //! What a connection begins with: its two endpoints.
 
 use dumbbell_cc::{Flow, Instance, Request, SK_PACING_NEEDED};
-use dumbbell_tcp::{EcnMode, Half, Receiver, ReceiverConfig, ReceiverRules, Sender, SenderConfig};
+use dumbbell_tcp::{EcnMode, Half, Receiver, ReceiverConfig, Sender, SenderConfig};
 
 use crate::settings::Settings;
 
@@ -67,20 +67,14 @@ impl Opening {
     /// The endpoint of what the peer sends.
     pub(super) fn receiver(&self) -> Receiver {
         Receiver::new(ReceiverConfig {
-            flow: 0,
             half: if self.is_active {
                 Half::Reverse
             } else {
                 Half::Forward
             },
-            mss_bytes: self.mss_bytes,
             rwnd_bytes: RWND_BYTES,
-            delayed_ack: true,
-            gro_ns: 0,
-            rules: ReceiverRules::Linux,
-            ooo_limit_pkts: None,
-            rtt_ns: RTT_NS,
             ecn: self.ecn_mode(),
+            ..ReceiverConfig::new(0, self.mss_bytes, RTT_NS)
         })
     }
 }
