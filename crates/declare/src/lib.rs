@@ -13,11 +13,13 @@
 
 mod catalog;
 mod choices;
+mod facts;
 mod parameter;
 mod records;
 mod settings;
 mod value;
 
+pub use facts::{Changed, Engines, Facts};
 pub use parameter::{Parameter, Unit};
 pub use records::{
     ALWAYS, FREE, IF_ANY, KERNEL, Kind, Presence, Record, RecordDeclaration, RecordField, Recorded,

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::Serialize;
 
-use crate::Value;
+use crate::{Facts, Value};
 
 /// What a value counts; the suffix of its field says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -28,6 +28,8 @@ pub enum Unit {
     Flag,
     /// A word of several.
     Choice,
+    /// A name, which is one of `choices`, with parameters.
+    Named,
     /// Bytes, packets or a time: its unit is part of the value.
     Amount,
     /// Points of a cumulative distribution: pairs of a value and the share up to it,
@@ -82,6 +84,9 @@ pub struct Parameter {
     /// The values of a list when it is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_list: Option<Vec<u64>>,
+    /// What else is known of it.
+    #[serde(flatten)]
+    pub facts: Facts,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -105,7 +110,7 @@ impl Parameter {
         };
         let last = match V::UNIT {
             Some(Unit::Flag) => 1,
-            Some(Unit::Choice) => V::CHOICES.len() as u64 - 1,
+            Some(Unit::Choice | Unit::Named) => V::CHOICES.len() as u64 - 1,
             _ => u64::MAX,
         };
         let range = range.unwrap_or(0..=last);
@@ -123,6 +128,7 @@ impl Parameter {
             choices: V::CHOICES,
             names: V::NAMES,
             default_list: default.list(),
+            facts: Facts::default(),
         }
     }
 

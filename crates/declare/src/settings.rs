@@ -1,6 +1,6 @@
 //! `settings!`: parameters with their defaults, ranges and documentation.
 
-use crate::Parameter;
+use crate::{Changed, Parameter};
 
 /// Settings that [`settings!`] made.
 pub trait Settings: Default {
@@ -10,9 +10,11 @@ pub trait Settings: Default {
     fn parameters() -> Vec<Parameter>;
     /// Refuses a value out of its range.
     fn check(&self) -> Result<(), String>;
+    /// The parameters that are not at their defaults.
+    fn changed(&self) -> Vec<Changed>;
 }
 
-/// Declares the settings of a discipline, an impairment, an application or a distribution:
+/// Declares the settings of a discipline, an impairment, an application, a distribution or a host:
 ///
 /// ```text
 /// settings! {
@@ -22,45 +24,52 @@ pub trait Settings: Default {
 ///         target_ns: u64 = 5_000_000, in 0..=MAX_NS;
 ///         ecn: bool = false;
 ///         ce_threshold_ns: Option<u64> = None, in 0..=MAX_NS;
+///         gso: bool = false, with { engines: Engines::Simulator };
 ///     }
 /// }
 /// ```
+///
+/// After `with` are [`Facts`](crate::Facts).
 #[macro_export]
 macro_rules! settings {
     (
         $(#[doc = $about:literal])+
-        pub struct Config {$(
+        pub struct $name:ident {$(
             $(#[doc = $doc:literal])+
-            $field:ident: $type:ty = $default:expr $(, in $range:expr)?;
+            $field:ident: $type:ty = $default:expr $(, in $range:expr)?
+                $(, with { $($fact:ident: $said:expr),+ $(,)? })?;
         )*}
     ) => {
         $(#[doc = $about])+
         #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[serde(default, deny_unknown_fields)]
-        pub struct Config {$(
+        pub struct $name {$(
             $(#[doc = $doc])+
             pub $field: $type,
         )*}
 
-        impl Default for Config {
+        impl Default for $name {
             fn default() -> Self {
                 Self { $($field: $default),* }
             }
         }
 
-        impl $crate::Settings for Config {
+        impl $crate::Settings for $name {
             fn doc() -> &'static str {
                 concat!($($about),+).trim()
             }
 
             fn parameters() -> Vec<$crate::Parameter> {
                 vec![$(
-                    $crate::Parameter::new(
-                        stringify!($field),
-                        &Self::default().$field,
-                        None $(.or(Some($range)))?,
-                        concat!($($doc),+),
-                    )
+                    $crate::Parameter {
+                        $(facts: $crate::Facts { $($fact: $said,)+ ..$crate::Facts::default() },)?
+                        ..$crate::Parameter::new(
+                            stringify!($field),
+                            &Self::default().$field,
+                            None $(.or(Some($range)))?,
+                            concat!($($doc),+),
+                        )
+                    }
                 ),*]
             }
 
@@ -73,6 +82,22 @@ macro_rules! settings {
                 )*
                 let _ = parameters;
                 Ok(())
+            }
+
+            fn changed(&self) -> Vec<$crate::Changed> {
+                let default = Self::default();
+                let mut parameters = <Self as $crate::Settings>::parameters().into_iter();
+                let mut changed = Vec::new();
+                $(
+                    if let Some(parameter) = parameters.next()
+                        && self.$field != default.$field
+                    {
+                        let number = $crate::Value::number(&self.$field);
+                        changed.push($crate::Changed { parameter, number });
+                    }
+                )*
+                let _ = (default, parameters);
+                changed
             }
         }
     };

@@ -206,7 +206,7 @@ impl Burst {
     fn new(scenario: &Scenario) -> Self {
         let bottleneck = narrowest(scenario);
         let wire_bytes =
-            u64::from(scenario.groups[0].mss_bytes) + TCP_HEADER_BYTES + ETHERNET_BYTES;
+            u64::from(scenario.groups[0].host.mss_bytes) + TCP_HEADER_BYTES + ETHERNET_BYTES;
         let queues_pkts = (scenario.links_of(&scenario.groups[0]))
             .map(|link| link.queue.limit().packets(wire_bytes));
         let queue_pkts = queues_pkts.min().unwrap_or(u64::MAX);

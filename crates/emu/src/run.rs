@@ -1,8 +1,9 @@
 //! One run of a scenario, from its first packet to its end.
 
 use dumbbell_capture::CaptureConfig;
+use dumbbell_declare::{Engines, Settings as _};
 use dumbbell_results::Output;
-use dumbbell_scenario::{Control, Group, ReceiverKind, Scenario};
+use dumbbell_scenario::{Control, Scenario};
 
 use crate::emulation::Emulation;
 use crate::error::Error;
@@ -45,81 +46,52 @@ pub fn check(scenario: &Scenario) -> Result<(), Error> {
         .check()
         .map_err(|refusal| Error::Refused(refusal.to_string()))?;
     check_mss(scenario)?;
-    check_receive_offload(scenario)?;
-    check_ooo_limit(scenario)?;
-    check_super_packets(scenario)?;
-    check_hosts(scenario)?;
-    Ok(())
+    check_memory(scenario)?;
+    check_hosts(scenario)
 }
 
 /// Rejects segments that no TUN device carries.
 fn check_mss(scenario: &Scenario) -> Result<(), Error> {
     for group in &scenario.groups {
-        if !(MIN_MSS_BYTES..=MAX_MSS_BYTES).contains(&group.mss_bytes) {
+        if !(MIN_MSS_BYTES..=MAX_MSS_BYTES).contains(&group.host.mss_bytes) {
             return Err(Error::Refused(format!(
                 "mss `{}B` of `{}` is not supported by the kernel engine; use `{MIN_MSS_BYTES}B` to `{MAX_MSS_BYTES}B`",
-                group.mss_bytes, group.cc.name
+                group.host.mss_bytes, group.cc.name
             )));
         }
     }
     Ok(())
 }
 
-/// Rejects receive offload: the relay writes segments one or two at a time, which Linux's GRO does not join.
-fn check_receive_offload(scenario: &Scenario) -> Result<(), Error> {
-    let Some(group) = scenario.groups.iter().find(|group| group.gro_ns > 0) else {
-        return Ok(());
-    };
-    let time = match group.gro_ns {
-        ns if ns % 1000 == 0 => format!("{}us", ns / 1000),
-        ns => format!("{ns}ns"),
-    };
-    Err(Error::Refused(format!(
-        "gro `{time}` of `{}` is not supported by the kernel engine; omit `gro`, or use `--engine simulator`",
-        group.cc.name
-    )))
-}
-
-/// Rejects a limit of out-of-order segments: Linux holds as many as its receive buffer has room for.
-fn check_ooo_limit(scenario: &Scenario) -> Result<(), Error> {
-    let limit = |group: &Group| Some((group.ooo_limit_pkts?, group.cc.name.clone()));
-    match scenario.groups.iter().find_map(limit) {
-        Some((pkts, cc)) => Err(Error::Refused(format!(
-            "ooo_limit `{pkts}pkt` of `{cc}` is not supported by the kernel engine; omit `ooo_limit`, or use `--engine simulator`"
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// Rejects super-packets: the relay cuts what a host sends as one into packets before it enters the network.
-fn check_super_packets(scenario: &Scenario) -> Result<(), Error> {
-    match scenario.groups.iter().find(|group| group.gso) {
-        Some(group) => Err(Error::Refused(format!(
-            "`gso` of `{}` is not supported by the kernel engine, whose relay cuts super-packets into packets; omit `gso`, or use `--engine simulator`",
-            group.cc.name
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// Rejects what only a simulated host's TCP has.
-fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
-    if scenario.tcp_mem_bytes.is_some() {
-        return Err(Error::Refused(
+/// Rejects memory that sockets share: only simulated ones do.
+fn check_memory(scenario: &Scenario) -> Result<(), Error> {
+    match scenario.tcp_mem_bytes {
+        Some(_) => Err(Error::Refused(
             "`tcp_mem` is not supported by the kernel engine, whose sockets have this machine's memory; omit `tcp_mem`, or use `--engine simulator`".to_owned(),
-        ));
+        )),
+        None => Ok(()),
     }
+}
+
+/// Rejects what only a simulated host's TCP has: the fields of [`Host`] that say so.
+fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
     for group in &scenario.groups {
-        let fields = [
-            ("tcp", !group.tcp.is_default()),
-            ("timer_lateness", group.timer_lateness_ns > 0),
-            ("receiver", group.receiver != ReceiverKind::Linux),
-            ("sndbuf_auto", group.sndbuf_auto),
-            ("ooo_memory", group.ooo_memory),
-        ];
-        if let Some((field, _)) = fields.iter().find(|(_, is_set)| *is_set) {
+        for set in group.host.changed() {
+            let (name, why) = (set.parameter.name, set.parameter.facts.why);
+            if set.parameter.facts.engines == Engines::Both {
+                continue;
+            }
+            let what = match set.text() {
+                Some(value) if why.is_empty() => format!("{name} `{value}`"),
+                _ => format!("`{name}`"),
+            };
+            let why = if why.is_empty() {
+                String::new()
+            } else {
+                format!(", {why}")
+            };
             return Err(Error::Refused(format!(
-                "`{field}` of `{}` is not supported by the kernel engine, whose hosts have this machine's TCP; omit `{field}`, or use `--engine simulator`",
+                "{what} of `{}` is not supported by the kernel engine{why}; omit `{name}`, or use `--engine simulator`",
                 group.cc.name
             )));
         }
@@ -129,99 +101,128 @@ fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use dumbbell_scenario::{Limit, Queue, tcp};
+    use dumbbell_scenario::{Group, Host, Limit, Queue, ReceiverKind, tcp};
 
     use super::*;
 
-    fn scenario(group: Group) -> Scenario {
-        let group = Group {
-            cc: "cubic".into(),
-            base_rtt_ns: 20_000_000,
-            ..group
-        };
-        Scenario {
-            groups: vec![group],
-            ..Scenario::dumbbell(1_000_000, Queue::drop_tail(Limit::Packets(10)))
-        }
-    }
-
     #[test]
-    fn an_out_of_order_limit_is_refused_with_the_fix() {
-        let refusal = |ooo_limit_pkts| {
-            let group = Group {
-                ooo_limit_pkts,
-                ..Group::default()
-            };
-            check_ooo_limit(&scenario(group)).map_err(|error| error.to_string())
-        };
-        assert_eq!(refusal(None), Ok(()));
-        let expected = "ooo_limit `48pkt` of `cubic` is not supported by the kernel engine; omit `ooo_limit`, or use `--engine simulator`";
-        assert_eq!(refusal(Some(48)), Err(expected.to_owned()));
-    }
-
-    #[test]
-    fn super_packets_are_refused_with_the_reason_and_the_fix() {
-        let refusal = |gso| {
-            let group = Group {
-                gso,
-                ..Group::default()
-            };
-            check_super_packets(&scenario(group)).map_err(|error| error.to_string())
-        };
-        assert_eq!(refusal(false), Ok(()));
-        let expected = "`gso` of `cubic` is not supported by the kernel engine, whose relay cuts super-packets into packets; omit `gso`, or use `--engine simulator`";
-        assert_eq!(refusal(true), Err(expected.to_owned()));
-    }
-
-    #[test]
-    fn another_releases_tcp_is_refused_with_the_fix() {
-        let refusal = |group| check_hosts(&scenario(group)).map_err(|error| error.to_string());
-        assert_eq!(refusal(Group::default()), Ok(()));
-        for (field, group) in [
+    fn what_only_the_simulator_has_is_refused_with_the_fix() {
+        const TCP: &str = ", whose hosts have this machine's TCP";
+        const CUTS: &str = ", whose relay cuts super-packets into packets";
+        let host = Host::default;
+        for (host, what, name, why) in [
             (
-                "tcp",
-                Group {
+                Host {
+                    ooo_limit_pkts: Some(48),
+                    ..host()
+                },
+                "ooo_limit `48pkt`",
+                "ooo_limit",
+                "",
+            ),
+            (
+                Host {
+                    gso: true,
+                    ..host()
+                },
+                "`gso`",
+                "gso",
+                CUTS,
+            ),
+            (
+                Host {
                     tcp: tcp::Config::linux_4_15(),
-                    ..Group::default()
+                    ..host()
                 },
+                "`tcp`",
+                "tcp",
+                TCP,
             ),
             (
-                "timer_lateness",
-                Group {
+                Host {
                     timer_lateness_ns: 1,
-                    ..Group::default()
+                    ..host()
                 },
+                "`timer_lateness`",
+                "timer_lateness",
+                TCP,
             ),
             (
-                "receiver",
-                Group {
-                    receiver: ReceiverKind::FreeBsd,
-                    ..Group::default()
+                Host {
+                    receiver: ReceiverKind::freebsd,
+                    ..host()
                 },
+                "`receiver`",
+                "receiver",
+                TCP,
+            ),
+            (
+                Host {
+                    sndbuf_auto: true,
+                    ..host()
+                },
+                "`sndbuf_auto`",
+                "sndbuf_auto",
+                TCP,
+            ),
+            (
+                Host {
+                    ooo_memory: true,
+                    ..host()
+                },
+                "`ooo_memory`",
+                "ooo_memory",
+                TCP,
+            ),
+            (
+                Host {
+                    gro_ns: 200_000,
+                    ..host()
+                },
+                "gro `200us`",
+                "gro",
+                "",
+            ),
+            (
+                Host {
+                    gro_ns: 500,
+                    ..host()
+                },
+                "gro `500ns`",
+                "gro",
+                "",
             ),
         ] {
             let expected = format!(
-                "`{field}` of `cubic` is not supported by the kernel engine, whose hosts have this machine's TCP; omit `{field}`, or use `--engine simulator`"
+                "{what} of `cubic` is not supported by the kernel engine{why}; omit `{name}`, or use `--engine simulator`"
             );
-            assert_eq!(refusal(group), Err(expected));
+            assert_eq!(refusal(host), Err(expected));
         }
     }
 
     #[test]
-    fn receive_offload_is_refused_with_the_fix() {
-        let refusal = |gro_ns| {
-            let group = Group {
-                gro_ns,
-                ..Group::default()
-            };
-            check_receive_offload(&scenario(group)).map_err(|error| error.to_string())
+    fn what_both_engines_have_is_not_refused() {
+        assert_eq!(refusal(Host::default()), Ok(()));
+        let host = Host {
+            rwnd_bytes: 1 << 20,
+            tso: false,
+            nagle: false,
+            ..Host::default()
         };
-        assert_eq!(refusal(0), Ok(()));
-        for (gro_ns, time) in [(200_000, "200us"), (500, "500ns")] {
-            let expected = format!(
-                "gro `{time}` of `cubic` is not supported by the kernel engine; omit `gro`, or use `--engine simulator`"
-            );
-            assert_eq!(refusal(gro_ns), Err(expected));
-        }
+        assert_eq!(refusal(host), Ok(()));
+    }
+
+    fn refusal(host: Host) -> Result<(), String> {
+        let group = Group {
+            cc: "cubic".into(),
+            base_rtt_ns: 20_000_000,
+            host,
+            ..Group::default()
+        };
+        let scenario = Scenario {
+            groups: vec![group],
+            ..Scenario::dumbbell(1_000_000, Queue::drop_tail(Limit::Packets(10)))
+        };
+        check_hosts(&scenario).map_err(|error| error.to_string())
     }
 }

@@ -15,6 +15,7 @@ mod packet_log;
 mod python_cc;
 mod python_samples;
 mod python_socket;
+mod schema;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -255,12 +256,6 @@ fn native_compiler() -> Option<String> {
     dumbbell_cc::native_compiler()
 }
 
-/// What runs report, as JSON: every record with its values.
-#[pyfunction]
-fn schema() -> PyResult<String> {
-    to_json(&dumbbell_results::schema())
-}
-
 /// Every built-in congestion control with its parameters and state series, as JSON.
 #[pyfunction]
 fn congestion_controls() -> PyResult<String> {
@@ -383,11 +378,13 @@ mod _core {
     #[pymodule_export]
     use super::python_socket::PySocket;
     #[pymodule_export]
+    use super::schema::schema;
+    #[pymodule_export]
     use super::{
         Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
         builtin_sources, check_for_kernel, check_impairments, check_medium, check_traffic,
         congestion_controls, describe, distribution_mean_milli, distributions, impairments,
-        machine, media, native_compiler, queue_disciplines, run, schema, tcp_kernels,
+        machine, media, native_compiler, queue_disciplines, run, tcp_kernels,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.

@@ -44,7 +44,7 @@ impl Table {
         let mut tables = vec![Self::flows(series.flows), Self::queue(series.queue, &links)];
         tables.extend(by_group);
         for (group, samples) in series.states.into_iter().enumerate() {
-            let mss_bytes = scenario.groups[group].mss_bytes;
+            let mss_bytes = scenario.groups[group].host.mss_bytes;
             let is_row_of_group = |flow: u32| group_of[flow as usize] == group;
             let state = Self::state(group, samples, mss_bytes, &tables[0], &is_row_of_group);
             tables.extend(state);

@@ -1,5 +1,6 @@
 //! How a group's flows use explicit congestion notification.
 
+use dumbbell_declare::{Unit, Value};
 use serde::{Deserialize, Serialize};
 
 /// Explicit congestion notification of a group's flows, without regard to what their congestion control
@@ -20,6 +21,15 @@ impl GroupEcn {
     /// Whether it is off.
     pub fn is_off(&self) -> bool {
         *self == Self::Off
+    }
+}
+
+impl Value for GroupEcn {
+    const UNIT: Option<Unit> = Some(Unit::Choice);
+    const CHOICES: &'static [&'static str] = &["off", "on", "accecn"];
+
+    fn number(&self) -> Option<u64> {
+        Some(*self as u64)
     }
 }
 

@@ -3,37 +3,16 @@
 use std::collections::BTreeMap;
 
 use dumbbell_app::{Application, TrafficConfig};
+use dumbbell_declare::Settings as _;
 use serde::{Deserialize, Serialize};
 
-use crate::ecn::GroupEcn;
+use crate::host::Host;
 use crate::order::check_order;
 use crate::program::Program;
 use crate::random::{element_generator, element_seed, up_to};
-use crate::receive_window::UNLIMITED_BYTES;
-use crate::tcp;
-
-/// Largest header beyond the payload, bytes: a packet must fit in the buffer.
-const HEADER_BYTES: u64 = dumbbell_net::DATA_HEADER_BYTES as u64;
 
 /// Largest differentiated services codepoint: it has 6 bits.
 const MAX_DSCP: u8 = 63;
-
-/// Whose receiver a group has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReceiverKind {
-    /// Linux's.
-    #[default]
-    Linux,
-    /// FreeBSD's.
-    FreeBsd,
-}
-
-impl ReceiverKind {
-    fn is_linux(&self) -> bool {
-        *self == Self::Linux
-    }
-}
 
 /// A change of a group's base RTT. What is on its way then keeps the delay it was given, and
 /// nothing overtakes.
@@ -46,9 +25,8 @@ pub struct RttStep {
     pub base_rtt_ns: u64,
 }
 
-/// Flows that are alike.
+/// Flows that are alike. Its host refuses a field that neither has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Group {
     /// Congestion control and its parameters.
     pub cc: CongestionControl,
@@ -79,55 +57,9 @@ pub struct Group {
     /// What each flow has to send, where that is not one transfer.
     #[serde(default, skip_serializing_if = "TrafficConfig::is_bulk")]
     pub traffic: TrafficConfig,
-    /// Payload of a full segment, bytes.
-    pub mss_bytes: u32,
-    /// Receive window, bytes.
-    pub rwnd_bytes: u64,
-    /// Send buffer: at most this much unacknowledged payload, bytes.
-    pub sndbuf_bytes: u64,
-    /// Segmentation offload: segments leave in bursts as Linux sizes them.
-    pub tso: bool,
-    /// Whether such a burst stays one packet on its way, a super-packet, as on a virtual network of one machine.
-    #[serde(default, skip_serializing_if = "is_off")]
-    pub gso: bool,
-    /// Delayed ACKs (RFC 1122 §4.2.3.2, as Linux delays them); off: one ACK per segment.
-    pub delayed_ack: bool,
-    /// Receive offload: how long a segment waits at the receiver for those that follow it, ns; 0: none.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub gro_ns: u64,
-    /// Segments that the receiver holds above a hole at most (FreeBSD's `net.inet.tcp.reass.maxqueuelen`); it
-    /// drops the others. `None`: as many as its window.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ooo_limit_pkts: Option<u32>,
-    /// What its hosts' TCP does otherwise than Linux 6.18's.
-    #[serde(default, skip_serializing_if = "tcp::Config::is_default")]
-    pub tcp: tcp::Config,
-    /// How late each pacing timer fires, ns.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub timer_lateness_ns: u64,
-    /// Whose receiver it is.
-    #[serde(default, skip_serializing_if = "ReceiverKind::is_linux")]
-    pub receiver: ReceiverKind,
-    /// Whether the send buffer grows with cwnd, up to `sndbuf_bytes` of memory.
-    #[serde(default, skip_serializing_if = "is_off")]
-    pub sndbuf_auto: bool,
-    /// Whether out-of-order data take room in the receive buffer, which is twice the window.
-    #[serde(default, skip_serializing_if = "is_off")]
-    pub ooo_memory: bool,
-    /// Explicit congestion notification. A congestion control that needs ECN has it without being asked.
-    #[serde(default, skip_serializing_if = "GroupEcn::is_off")]
-    pub ecn: GroupEcn,
-    /// Whether ACKs of Accurate ECN have its option, which counts bytes (RFC 9768 §3.2.3).
-    #[serde(default = "on", skip_serializing_if = "is_on")]
-    pub accecn_option: bool,
-    /// Whether a short segment waits while another is unacknowledged (RFC 1122 §4.2.3.4); off:
-    /// `TCP_NODELAY`.
-    #[serde(default = "on", skip_serializing_if = "is_on")]
-    pub nagle: bool,
-    /// Whether cwnd falls when the application pauses or leaves it unused (RFC 5681 §4.1, RFC 2861):
-    /// `tcp_slow_start_after_idle`.
-    #[serde(default = "on", skip_serializing_if = "is_on")]
-    pub slow_start_after_idle: bool,
+    /// The TCP stack of its hosts; in JSON its fields are the group's.
+    #[serde(flatten, deserialize_with = "Host::from_flat")]
+    pub host: Host,
     /// Differentiated services codepoint of its packets, both ways (RFC 2474): 0 to 63.
     #[serde(default, skip_serializing_if = "is_best_effort")]
     pub dscp: u8,
@@ -154,39 +86,11 @@ impl Default for Group {
             stop_ns: None,
             size_bytes: None,
             traffic: TrafficConfig::default(),
-            mss_bytes: 1448,
-            rwnd_bytes: UNLIMITED_BYTES,
-            sndbuf_bytes: UNLIMITED_BYTES,
-            tso: true,
-            gso: false,
-            delayed_ack: true,
-            gro_ns: 0,
-            ooo_limit_pkts: None,
-            tcp: tcp::Config::default(),
-            timer_lateness_ns: 0,
-            receiver: ReceiverKind::Linux,
-            sndbuf_auto: false,
-            ooo_memory: false,
-            ecn: GroupEcn::Off,
-            accecn_option: true,
-            nagle: true,
-            slow_start_after_idle: true,
+            host: Host::default(),
             dscp: 0,
             program: None,
         }
     }
-}
-
-fn on() -> bool {
-    true
-}
-
-fn is_on(flag: &bool) -> bool {
-    *flag
-}
-
-fn is_off(flag: &bool) -> bool {
-    !*flag
 }
 
 fn is_none(time_ns: &u64) -> bool {
@@ -285,20 +189,21 @@ impl Group {
                 self.dscp
             ));
         }
-        if self.gso && !self.tso {
+        if self.host.gso && !self.host.tso {
             return Err(format!(
                 "`{name}` has `gso`, which keeps bursts together, and no `tso`, which makes them; set both or neither"
             ));
         }
-        if self.gso && self.mss_bytes > u32::from(u16::MAX) {
+        if self.host.gso && self.host.mss_bytes > u32::from(u16::MAX) {
             return Err(format!(
                 "the MSS of `{name}`, {} bytes, does not fit in an IP packet, which `gso` needs; use a smaller one",
-                self.mss_bytes
+                self.host.mss_bytes
             ));
         }
-        if self.mss_bytes == 0 {
+        if self.host.mss_bytes == 0 {
             return Err(format!("the MSS of `{name}` is 0; use at least 1 byte"));
         }
+        self.host.check().map_err(of_group)?;
         if self.start_ns.saturating_add(self.start_jitter_ns) >= duration_ns {
             return Err(format!(
                 "flows of `{name}` may start after the end of the run; start them earlier"
@@ -334,10 +239,5 @@ impl Group {
             );
         }
         Ok(())
-    }
-
-    /// Wire size of a full segment, bytes.
-    pub(crate) fn packet_bytes(&self) -> u64 {
-        u64::from(self.mss_bytes) + HEADER_BYTES
     }
 }

@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `scenario`, `group`, `link` | what to run, in integers and base units |
+//! | `host` | the TCP stack of a group's hosts |
 //! | `program` | programs of the user in a group's hosts |
 //! | `tcp` | what TCP did otherwise in earlier releases of Linux |
 //! | `receive_window` | the window of a host that does not limit a flow |
@@ -21,6 +22,7 @@ mod control;
 mod description;
 mod ecn;
 mod group;
+mod host;
 mod link;
 mod order;
 mod program;
@@ -35,7 +37,8 @@ mod topology;
 pub use change::{Change, ChangingPath};
 pub use control::Control;
 pub use ecn::GroupEcn;
-pub use group::{CongestionControl, Group, ReceiverKind, RttStep};
+pub use group::{CongestionControl, Group, RttStep};
+pub use host::{Host, ReceiverKind};
 pub use link::{BOTTLENECK, Link, Queue, RateStep, check_impairments};
 pub use program::{Port, Program};
 pub use receive_window::UNLIMITED_BYTES;

@@ -39,8 +39,8 @@ impl Scenario {
             .collect();
         for (group, ample_bytes) in self.groups.iter_mut().zip(ample_bytes) {
             // Programs have windows of their own.
-            if group.program.is_none() && group.rwnd_bytes >= from_bytes {
-                group.rwnd_bytes = group.rwnd_bytes.min(ample_bytes);
+            if group.program.is_none() && group.host.rwnd_bytes >= from_bytes {
+                group.host.rwnd_bytes = group.host.rwnd_bytes.min(ample_bytes);
             }
         }
         self
@@ -51,7 +51,7 @@ impl Scenario {
 mod tests {
     use dumbbell_net::impair::{ImpairmentConfig, jitter, reorder, route_change};
 
-    use crate::{Group, Limit, Link, Program, Queue, RateStep};
+    use crate::{Group, Host, Limit, Link, Program, Queue, RateStep};
 
     use super::*;
 
@@ -66,7 +66,10 @@ mod tests {
             groups: vec![Group {
                 cc: "reno".into(),
                 base_rtt_ns: 40 * MS,
-                rwnd_bytes,
+                host: Host {
+                    rwnd_bytes,
+                    ..Host::default()
+                },
                 ..Group::default()
             }],
             ..Scenario::dumbbell(50_000_000, Queue::drop_tail(Limit::Bytes(limit_bytes)))
@@ -75,7 +78,7 @@ mod tests {
 
     fn window_bytes(rwnd_bytes: u64, limit_bytes: u64) -> u64 {
         let scenario = scenario(rwnd_bytes, limit_bytes).with_ample_windows();
-        scenario.groups[0].rwnd_bytes
+        scenario.groups[0].host.rwnd_bytes
     }
 
     #[test]
@@ -90,7 +93,7 @@ mod tests {
         assert_eq!(window_bytes(64_000, 500_000), 64_000);
         assert_eq!(window_bytes(8 << 20, 500_000), 8 << 20);
         let reduced = scenario(8 << 20, 500_000).with_windows_reduced(0);
-        assert_eq!(reduced.groups[0].rwnd_bytes, 3_000_000);
+        assert_eq!(reduced.groups[0].host.rwnd_bytes, 3_000_000);
     }
 
     #[test]
@@ -102,8 +105,8 @@ mod tests {
         };
         lot.groups.push(far);
         lot = lot.with_ample_windows();
-        assert_eq!(lot.groups[0].rwnd_bytes, 4 * (250_000 + 500_000));
-        assert_eq!(lot.groups[1].rwnd_bytes, 4 * (1_250_000 + 500_000));
+        assert_eq!(lot.groups[0].host.rwnd_bytes, 4 * (250_000 + 500_000));
+        assert_eq!(lot.groups[1].host.rwnd_bytes, 4 * (1_250_000 + 500_000));
     }
 
     #[test]
@@ -120,7 +123,7 @@ mod tests {
             ..first.clone()
         });
         lot.groups[0].route = vec![first.name, "second".into()];
-        let window_bytes = lot.with_ample_windows().groups[0].rwnd_bytes;
+        let window_bytes = lot.with_ample_windows().groups[0].host.rwnd_bytes;
         assert_eq!(window_bytes, 4 * (200_000 + 2 * 500_000));
     }
 
@@ -139,7 +142,7 @@ mod tests {
         lot.groups[0].route = vec![lot.links[0].name.clone()];
         lot.groups[0].back = vec![back.name.clone()];
         lot.links.push(back);
-        lot.with_ample_windows().groups[0].rwnd_bytes
+        lot.with_ample_windows().groups[0].host.rwnd_bytes
     }
 
     #[test]
@@ -177,7 +180,7 @@ mod tests {
         ] {
             let mut late = scenario(1 << 30, 500_000);
             late.links[0].impairments = vec![impairment.clone()];
-            let window_bytes = late.with_ample_windows().groups[0].rwnd_bytes;
+            let window_bytes = late.with_ample_windows().groups[0].host.rwnd_bytes;
             assert_eq!(window_bytes, 4 * (250_000 + 500_000 + late_ms * 6_250));
             // On the way back, too.
             let mut up = link("up", 50_000_000, 0);
@@ -191,6 +194,9 @@ mod tests {
     fn programs_keep_the_windows_of_their_own() {
         let mut own = scenario(1 << 30, 500_000);
         own.groups[0].program = Some(Program::default());
-        assert_eq!(own.with_windows_reduced(0).groups[0].rwnd_bytes, 1 << 30);
+        assert_eq!(
+            own.with_windows_reduced(0).groups[0].host.rwnd_bytes,
+            1 << 30
+        );
     }
 }

@@ -59,7 +59,7 @@ impl Scenario {
     /// impairments add; the limits of the queues there; and what arrives while an ACK waits in the queues on the way back, at
     /// their links' first rates, but at most a segment for each ACK in them. An estimate: a fast link before a slow one may hold more for a moment.
     pub fn path_bytes(&self, group: &Group) -> u64 {
-        let packet_bytes = group.packet_bytes();
+        let packet_bytes = group.host.packet_bytes();
         let rates_bps = self
             .links_of(group)
             .map(|link| link.highest_rate_bps(self.duration_ns));
@@ -83,7 +83,7 @@ impl Scenario {
 
     /// [`Self::path_bytes`], full segments.
     pub fn path_pkts(&self, group: &Group) -> u64 {
-        self.path_bytes(group) / group.packet_bytes()
+        self.path_bytes(group) / group.host.packet_bytes()
     }
 
     /// The largest RTT of a group's packets that wait nowhere, ns.
@@ -139,7 +139,7 @@ impl Scenario {
         self.check_way(Way::Route, &group.route)?;
         self.check_way(Way::Back, &group.back)?;
         for link in self.links_of(group) {
-            link.check_holds(group.packet_bytes())?;
+            link.check_holds(group.host.packet_bytes())?;
         }
         for link in self.links_back_of(group) {
             link.check_holds(MAX_ACK_BYTES)?;

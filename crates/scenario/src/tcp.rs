@@ -3,7 +3,7 @@
 //! Without any it is Linux 6.18's, which `crates/tcp` follows.
 
 use dumbbell_app::traffic::Preset;
-use dumbbell_declare::{Parameter, Settings as _, choices, settings};
+use dumbbell_declare::{Parameter, Settings as _, Unit, Value, choices, settings};
 use serde::Serialize;
 
 choices! {
@@ -126,12 +126,19 @@ settings! {
     }
 }
 
-impl Config {
-    /// Whether nothing is switched.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
+/// The release that it is, or none of them.
+impl Value for Config {
+    const UNIT: Option<Unit> = Some(Unit::Named);
+    const CHOICES: &'static [&'static str] = &["6.18", "4.15", "4.12"];
 
+    fn number(&self) -> Option<u64> {
+        (0..)
+            .zip(kernels())
+            .find_map(|(index, kernel)| (kernel.settings == *self).then_some(index))
+    }
+}
+
+impl Config {
     /// Linux 4.15.18.
     pub fn linux_4_15() -> Self {
         Self {
@@ -180,17 +187,17 @@ pub fn declaration() -> Declaration {
 fn kernels() -> Vec<Preset<Config>> {
     vec![
         Preset {
-            name: "6.18",
+            name: Config::CHOICES[0],
             doc: "Linux 6.18's TCP, which the simulator follows.",
             settings: Config::default(),
         },
         Preset {
-            name: "4.15",
+            name: Config::CHOICES[1],
             doc: "Linux 4.15.18's TCP (up to 4.15.10 with `undo_on_any_sack=on`).",
             settings: Config::linux_4_15(),
         },
         Preset {
-            name: "4.12",
+            name: Config::CHOICES[2],
             doc: "Linux 4.12.4's TCP without `fq`, so that nothing is paced.",
             settings: Config::linux_4_12(),
         },

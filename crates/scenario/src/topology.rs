@@ -189,7 +189,7 @@ impl Scenario {
             })
             .collect();
         let facts = FactsByHop::new(&routes, &self.route_facts());
-        let has_super_packets = self.groups.iter().any(|group| group.gso);
+        let has_super_packets = self.groups.iter().any(|group| group.host.gso);
         let links = (0..).zip(&topology.links).map(|(place, placed)| {
             let config = &self.links[placed.index];
             let mut link = config.build(self.seed, place, start_ns, placed.delay_ns, &facts);

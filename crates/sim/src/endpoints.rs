@@ -104,31 +104,31 @@ pub(crate) fn sender_config(
 ) -> SenderConfig {
     SenderConfig {
         flow: id,
-        mss_bytes: group.mss_bytes,
+        mss_bytes: group.host.mss_bytes,
         half,
         size_bytes: Some(0),
         closes: false,
-        sndbuf_pkts: u32::try_from(group.sndbuf_bytes / sndbuf_packet_bytes(group))
+        sndbuf_pkts: u32::try_from(group.host.sndbuf_bytes / sndbuf_packet_bytes(group))
             .unwrap_or(u32::MAX >> 2)
             .clamp(1, u32::MAX >> 2),
-        tunes_sndbuf: group.sndbuf_auto,
-        fills_sndbuf: group.sndbuf_auto || group.sndbuf_bytes < UNLIMITED_BYTES,
-        tso: group.tso,
-        gso: group.gso,
+        tunes_sndbuf: group.host.sndbuf_auto,
+        fills_sndbuf: group.host.sndbuf_auto || group.host.sndbuf_bytes < UNLIMITED_BYTES,
+        tso: group.host.tso,
+        gso: group.host.gso,
         ecn: ecn_mode(group, instance),
-        nagle: group.nagle,
-        slow_start_after_idle: group.slow_start_after_idle,
-        behaviour: behaviour(&group.tcp),
-        timer_lateness_ns: group.timer_lateness_ns,
+        nagle: group.host.nagle,
+        slow_start_after_idle: group.host.slow_start_after_idle,
+        behaviour: behaviour(&group.host.tcp),
+        timer_lateness_ns: group.host.timer_lateness_ns,
     }
 }
 
 /// What a packet takes of the send buffer, bytes: its payload, or its memory in one that is tuned.
 fn sndbuf_packet_bytes(group: &Group) -> u64 {
-    if group.sndbuf_auto {
-        packet_memory_bytes(group.mss_bytes)
+    if group.host.sndbuf_auto {
+        packet_memory_bytes(group.host.mss_bytes)
     } else {
-        u64::from(group.mss_bytes)
+        u64::from(group.host.mss_bytes)
     }
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn count_memory(
     group: &Group,
     memory: Option<&Rc<TcpMemory>>,
 ) {
-    if group.ooo_memory || memory.is_some() {
+    if group.host.ooo_memory || memory.is_some() {
         receiver.count_memory(memory.cloned());
     }
     if let Some(memory) = memory {
@@ -185,37 +185,37 @@ pub(crate) fn receiver_config(
     ReceiverConfig {
         flow: id,
         half,
-        mss_bytes: group.mss_bytes,
+        mss_bytes: group.host.mss_bytes,
         rwnd_bytes: rwnd_bytes(group),
-        delayed_ack: group.delayed_ack,
-        gro_ns: group.gro_ns,
+        delayed_ack: group.host.delayed_ack,
+        gro_ns: group.host.gro_ns,
         rules: receiver_rules(group),
-        ooo_limit_pkts: group.ooo_limit_pkts,
+        ooo_limit_pkts: group.host.ooo_limit_pkts,
         rtt_ns: group.base_rtt_at(now_ns),
         ecn: ecn_mode(group, instance),
     }
 }
 
 fn receiver_rules(group: &Group) -> ReceiverRules {
-    match group.receiver {
-        ReceiverKind::FreeBsd => ReceiverRules::FreeBsd,
-        ReceiverKind::Linux if group.tcp.sack_compression => ReceiverRules::Linux,
-        ReceiverKind::Linux => ReceiverRules::LinuxBefore418,
+    match group.host.receiver {
+        ReceiverKind::freebsd => ReceiverRules::FreeBsd,
+        ReceiverKind::linux if group.host.tcp.sack_compression => ReceiverRules::Linux,
+        ReceiverKind::linux => ReceiverRules::LinuxBefore418,
     }
 }
 
 /// Receive window, bytes: at least a segment.
 pub(crate) fn rwnd_bytes(group: &Group) -> u32 {
-    u32::try_from(group.rwnd_bytes)
+    u32::try_from(group.host.rwnd_bytes)
         .unwrap_or(u32::MAX)
-        .max(group.mss_bytes)
+        .max(group.host.mss_bytes)
 }
 
 /// A congestion control algorithm that needs ECN has it at both ends, Accurate ECN if it needs that or the group
 /// has it, otherwise with feedback of every change of the mark.
 fn ecn_mode(group: &Group, instance: &Instance) -> EcnMode {
-    let is_accurate = instance.needs_accecn() || group.ecn == GroupEcn::AccEcn;
-    match group.ecn {
+    let is_accurate = instance.needs_accecn() || group.host.ecn == GroupEcn::AccEcn;
+    match group.host.ecn {
         _ if is_accurate => EcnMode::AccEcn(AccEcn {
             ect: if instance.sends_ect1() {
                 Ecn::Ect1
@@ -223,7 +223,7 @@ fn ecn_mode(group: &Group, instance: &Instance) -> EcnMode {
                 Ecn::Ect0
             },
             ect_on_syn: instance.needs_ecn(),
-            option: group.accecn_option,
+            option: group.host.accecn_option,
         }),
         _ if instance.needs_ecn() => EcnMode::Dctcp,
         GroupEcn::Off => EcnMode::Off,

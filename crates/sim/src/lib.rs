@@ -41,8 +41,8 @@ pub use dumbbell_results::{
     ENGINE_VERSION, FlowSummary, LinkSummary, LoadedCc, Output, Summary, Table,
 };
 pub use dumbbell_scenario::{
-    Amount, CongestionControl, Control, Group, Limit, Link, Queue, RateStep, ReceiverKind, RttStep,
-    Scenario, tcp,
+    Amount, CongestionControl, Control, Group, Host, Limit, Link, Queue, RateStep, ReceiverKind,
+    RttStep, Scenario, tcp,
 };
 use dumbbell_scenario::{UNLIMITED_BYTES, random};
 
@@ -130,7 +130,7 @@ fn load(scenario: &Scenario, loader: Loader<'_>) -> Result<Vec<Rc<Instance>>, Er
             };
             let instance = loader(&request, random::element_seed(scenario.seed, "cc", index))?;
             instance.set_path_pkts(scenario.path_pkts(group));
-            if group.rwnd_bytes >= UNLIMITED_BYTES {
+            if group.host.rwnd_bytes >= UNLIMITED_BYTES {
                 instance.set_default_window();
             }
             Ok(instance)

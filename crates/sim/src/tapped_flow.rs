@@ -134,11 +134,11 @@ impl TappedFlow {
     ) -> Self {
         Self {
             group: index,
-            mss_bytes: group.mss_bytes,
-            rwnd_bytes: group.rwnd_bytes,
+            mss_bytes: group.host.mss_bytes,
+            rwnd_bytes: group.host.rwnd_bytes,
             dscp: group.dscp,
-            sender: TappedEnd::new(addresses.0, group.mss_bytes),
-            receiver: TappedEnd::new(addresses.1, group.mss_bytes),
+            sender: TappedEnd::new(addresses.0, group.host.mss_bytes),
+            receiver: TappedEnd::new(addresses.1, group.host.mss_bytes),
             answers: has_requests.then(BTreeMap::new),
         }
     }

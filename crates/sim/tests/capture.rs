@@ -11,7 +11,7 @@ use dumbbell_app::traffic::{datagram, poisson, rpc};
 use dumbbell_capture::{DROPPED_COMMENT, TcpFlags};
 use dumbbell_net::queue::{codel, fq_codel};
 use dumbbell_sim::{
-    Amount, CaptureConfig, Control, Error, FlowSummary, Group, Output, Queue, Scenario, run,
+    Amount, CaptureConfig, Control, Error, FlowSummary, Group, Host, Output, Queue, Scenario, run,
 };
 use etherparse::{SlicedPacket, TransportSlice};
 use tempfile::TempDir;
@@ -29,7 +29,10 @@ fn scenario() -> Scenario {
         },
         Group {
             stop_ns: Some(2 * NS_PER_S),
-            delayed_ack: false,
+            host: Host {
+                delayed_ack: false,
+                ..Host::default()
+            },
             ..bulk("copa", 1, 20)
         },
     ];
@@ -505,7 +508,10 @@ fn ecn_shows_as_it_was_exchanged() {
     const CE: u8 = 0b11;
     const ECT0: u8 = 0b10;
     let classic = Group {
-        ecn: true.into(),
+        host: Host {
+            ecn: true.into(),
+            ..Host::default()
+        },
         ..bulk("reno", 1, 20)
     };
     let groups = vec![classic, bulk("dctcp", 1, 20), bulk("cubic", 1, 20)];

@@ -3,7 +3,8 @@
 use crate::common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
 use dumbbell_net::queue::{cake, codel, drr, dualpi2, fq, fq_codel, fq_pie, pie, red, sfq, tbf};
 use dumbbell_sim::{
-    Amount, Control, FlowSummary, Group, Limit, LinkSummary, Output, Queue, RttStep, Scenario, run,
+    Amount, Control, FlowSummary, Group, Host, Limit, LinkSummary, Output, Queue, RttStep,
+    Scenario, run,
 };
 use proptest::prelude::*;
 
@@ -84,11 +85,14 @@ fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
                     Demand::Sized(bytes) => Some(bytes),
                     _ => None,
                 },
-                rwnd_bytes,
-                sndbuf_bytes,
-                tso,
-                delayed_ack,
-                ecn: ecn.into(),
+                host: Host {
+                    rwnd_bytes,
+                    sndbuf_bytes,
+                    tso,
+                    delayed_ack,
+                    ecn: ecn.into(),
+                    ..Host::default()
+                },
                 ..bulk(cc, flows, 1)
             }
         },
@@ -224,7 +228,7 @@ fn check_marks(output: &Output, scenario: &Scenario) {
         let marked_pkts = flow.marked_pkts.unwrap_or(0);
         assert!(marked_pkts <= flow.arrived_pkts + flow.on_path_pkts);
         let group = &scenario.groups[flow.group as usize];
-        let has_ecn = !group.ecn.is_off() || ["dctcp", "prague"].contains(&flow.cc.as_str());
+        let has_ecn = !group.host.ecn.is_off() || ["dctcp", "prague"].contains(&flow.cc.as_str());
         assert!(marked_pkts == 0 || has_ecn);
         of_flows += marked_pkts;
     }
@@ -343,7 +347,7 @@ fn check_flow_series(output: &Output, scenario: &Scenario) {
             );
         }
         let group = &scenario.groups[summary.group as usize];
-        let window_bytes = group.rwnd_bytes.min(group.sndbuf_bytes);
+        let window_bytes = group.host.rwnd_bytes.min(group.host.sndbuf_bytes);
         // A FIN of its own needs no room in the send buffer.
         let fin_pkts = u64::from(group.size_bytes.is_some() || group.stop_ns.is_some());
         let window_pkts = ((window_bytes / u64::from(MSS_BYTES)).max(1) + fin_pkts) as f64;

@@ -2,7 +2,7 @@
 //! in debug and release, on every machine.
 
 use crate::common::{NS_PER_MS, NS_PER_S, bulk, dumbbell, simulate};
-use dumbbell_sim::{FlowSummary, Group, LinkSummary, Output, Scenario};
+use dumbbell_sim::{FlowSummary, Group, Host, LinkSummary, Output, Scenario};
 use dumbbell_table::Column;
 
 /// FNV-1a of what [`everything`] simulates, as [`result_bytes`] puts it in order.
@@ -28,12 +28,18 @@ fn everything(seed: u64) -> Scenario {
         }),
         jittered(Group {
             start_ns: NS_PER_S,
-            tso: false,
+            host: Host {
+                tso: false,
+                ..Host::default()
+            },
             ..bulk("bbr", 2, 40)
         }),
         jittered(Group {
             size_bytes: Some(2_000_001),
-            delayed_ack: false,
+            host: Host {
+                delayed_ack: false,
+                ..Host::default()
+            },
             ..bulk("copa", 2, 80)
         }),
     ];

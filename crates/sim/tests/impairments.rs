@@ -5,15 +5,18 @@ use dumbbell_net::ImpairmentConfig;
 use dumbbell_net::impair::{
     Side, ack_thinning, corrupt, duplicate, gilbert_elliott, jitter, reorder, route_change,
 };
-use dumbbell_sim::{FlowSummary, Group, Output, Scenario};
+use dumbbell_sim::{FlowSummary, Group, Host, Output, Scenario};
 use proptest::prelude::*;
 
 /// One flow at 20 Mbit/s and 40 ms whose window leaves the link idle a fifth of the time, so that nothing waits
 /// for long and nothing overflows.
 fn below_the_rate(impairments: Vec<ImpairmentConfig>) -> Scenario {
     let group = Group {
-        rwnd_bytes: 80_000,
-        tso: false,
+        host: Host {
+            rwnd_bytes: 80_000,
+            tso: false,
+            ..Host::default()
+        },
         ..bulk("cubic", 1, 40)
     };
     let mut scenario = dumbbell(20_000_000, 200_000.0, 20, vec![group]);
@@ -99,8 +102,8 @@ fn jitter_in_order_delays_a_dense_flow_by_the_latest_draws() {
     let late_ms = |rwnd_bytes| {
         let rtt_ms = |impairments| {
             let mut scenario = below_the_rate(impairments);
-            scenario.groups[0].rwnd_bytes = rwnd_bytes;
-            scenario.groups[0].delayed_ack = false;
+            scenario.groups[0].host.rwnd_bytes = rwnd_bytes;
+            scenario.groups[0].host.delayed_ack = false;
             let output = simulate(&scenario);
             let counts = flow(&output);
             assert_eq!(counts.retransmitted_pkts, 0, "nothing is reordered");

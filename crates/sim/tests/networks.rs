@@ -2,7 +2,7 @@
 
 use crate::common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, simulate};
 use dumbbell_net::queue::{codel, drr, dualpi2, fq_codel, fq_pie, pie, red, sfq, tbf};
-use dumbbell_sim::{Amount, FlowSummary, Group, Limit, Link, Output, Queue, Scenario};
+use dumbbell_sim::{Amount, FlowSummary, Group, Host, Limit, Link, Output, Queue, Scenario};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -173,9 +173,12 @@ fn assemble(links: &[Link], groups: &[(Flows, Vec<usize>, Vec<usize>)], seed: u6
         route: route.iter().map(name).collect(),
         back: back.iter().map(name).collect(),
         size_bytes: flows.size_bytes,
-        ecn: flows.ecn.into(),
-        delayed_ack: flows.delayed_ack,
         start_jitter_ns: 20 * NS_PER_MS,
+        host: Host {
+            ecn: flows.ecn.into(),
+            delayed_ack: flows.delayed_ack,
+            ..Host::default()
+        },
         ..bulk(flows.cc, flows.flows, 1)
     });
     Scenario {

@@ -1,12 +1,15 @@
 //! A receiver that holds a limited number of segments above a hole, in whole runs.
 
 use crate::common::{NS_PER_S, bdp_bytes, bulk, dumbbell, simulate};
-use dumbbell_sim::{FlowSummary, Group, Scenario};
+use dumbbell_sim::{FlowSummary, Group, Host, Scenario};
 
 /// BBR and CUBIC at 10 Mbit/s and 40 ms for 60 s.
 fn scenario(buffer_bdp: f64, ooo_limit_pkts: Option<u32>) -> Scenario {
     let groups = ["bbr", "cubic"].map(|cc| Group {
-        ooo_limit_pkts,
+        host: Host {
+            ooo_limit_pkts,
+            ..Host::default()
+        },
         ..bulk(cc, 1, 40)
     });
     let limit_bytes = buffer_bdp * bdp_bytes(10_000_000, 40);

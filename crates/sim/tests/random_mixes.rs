@@ -12,7 +12,7 @@ use dumbbell_net::medium::{dummynet_pipe, tclink_htb, tclink_tbf};
 use dumbbell_net::queue::{codel, drr, dummynet, fq_codel, sfq, tbf};
 use dumbbell_net::{Limit, MediumConfig};
 use dumbbell_sim::{
-    Amount, FlowSummary, Group, Link, LinkSummary, Output, Queue, ReceiverKind, Scenario, tcp,
+    Amount, FlowSummary, Group, Host, Link, LinkSummary, Output, Queue, ReceiverKind, Scenario, tcp,
 };
 use proptest::prelude::*;
 
@@ -208,7 +208,7 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
         prop_oneof![4 => Just(1_u64 << 30), 1 => log_uniform(1448.0..1e6).prop_map(|it| it as u64)];
     let gro_ns = prop_oneof![3 => Just(0), 1 => 10_000_u64..2 * NS_PER_MS];
     let ooo_limit_pkts = prop_oneof![2 => Just(None), 1 => (1_u32..60).prop_map(Some)];
-    let kind = prop::sample::select(vec![ReceiverKind::Linux, ReceiverKind::FreeBsd]);
+    let kind = prop::sample::select(vec![ReceiverKind::linux, ReceiverKind::freebsd]);
     let receiver = (any::<bool>(), gro_ns, ooo_limit_pkts, kind, any::<bool>());
     let offload = prop::sample::select(vec![(false, false), (true, false), (true, true)]);
     let late_ns = prop_oneof![3 => Just(0), 1 => 1000_u64..NS_PER_MS];
@@ -237,19 +237,22 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
                 back: back.map(name).collect(),
                 route: route.into_iter().map(name).collect(),
                 traffic,
-                rwnd_bytes: window_bytes,
-                tso,
-                gso,
-                delayed_ack,
-                gro_ns,
-                ooo_limit_pkts,
-                receiver,
-                ooo_memory,
-                tcp,
-                timer_lateness_ns,
-                sndbuf_bytes,
-                sndbuf_auto,
-                ecn: ecn.into(),
+                host: Host {
+                    rwnd_bytes: window_bytes,
+                    tso,
+                    gso,
+                    delayed_ack,
+                    gro_ns,
+                    ooo_limit_pkts,
+                    receiver,
+                    ooo_memory,
+                    tcp,
+                    timer_lateness_ns,
+                    sndbuf_bytes,
+                    sndbuf_auto,
+                    ecn: ecn.into(),
+                    ..Host::default()
+                },
                 ..bulk(cc, flows, 1)
             }
         },
@@ -396,7 +399,7 @@ fn check_flow(flow: &FlowSummary, group: &Group) {
     );
     let kept_pkts = flow.arrived_pkts - flow.ooo_dropped_pkts.unwrap_or(0);
     assert!(flow.received_bytes <= kept_pkts * MAX_PAYLOAD_BYTES);
-    if group.ooo_limit_pkts.is_none() {
+    if group.host.ooo_limit_pkts.is_none() {
         assert_eq!(flow.ooo_dropped_pkts, None);
     }
     if let Some(requests) = &flow.requests {

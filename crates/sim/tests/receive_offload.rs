@@ -1,12 +1,15 @@
 //! Receive offload in whole runs: an ACK per aggregate, and congestion control algorithms that fill the link with them.
 
 use crate::common::{NS_PER_MS, bulk, dumbbell, simulate};
-use dumbbell_sim::{Group, Link, Output, Scenario};
+use dumbbell_sim::{Group, Host, Link, Output, Scenario};
 
 /// One flow at 1 Gbit/s and 20 ms, where a packet takes 12.1 µs; its ACKs cross a link where they are counted.
 fn scenario(cc: &str, gro_ns: u64) -> Scenario {
     let group = Group {
-        gro_ns,
+        host: Host {
+            gro_ns,
+            ..Host::default()
+        },
         ..bulk(cc, 1, 20)
     };
     let mut scenario = dumbbell(1_000_000_000, 2.5e6, 5, vec![group]);
@@ -48,7 +51,10 @@ fn a_bulk_flow_has_an_ack_per_aggregate_and_still_fills_the_link() {
 fn a_hold_that_nothing_joins_changes_little() {
     let plain = simulate(&dumbbell(50_000_000, 1e5, 5, vec![bulk("cubic", 2, 20)]));
     let group = Group {
-        gro_ns: 1, // nothing arrives within a nanosecond
+        host: Host {
+            gro_ns: 1, // nothing arrives within a nanosecond
+            ..Host::default()
+        },
         ..bulk("cubic", 2, 20)
     };
     let held = simulate(&dumbbell(50_000_000, 1e5, 5, vec![group]));

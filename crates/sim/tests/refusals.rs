@@ -90,7 +90,7 @@ fn flows_that_never_run() {
 
 #[test]
 fn segments_and_paths_without_length() {
-    assert_refused(&with_group(|group| group.mss_bytes = 0), "MSS");
+    assert_refused(&with_group(|group| group.host.mss_bytes = 0), "MSS");
     assert_refused(&with_group(|group| group.base_rtt_ns = 0), "base RTT");
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{
     NS_PER_MS, NS_PER_S, US_PER_S, assert_near, bdp_bytes, bulk, column, dumbbell, simulate,
 };
-use dumbbell_sim::{Control, Group, RttStep, Scenario, run};
+use dumbbell_sim::{Control, Group, Host, RttStep, Scenario, run};
 
 const RATE_BPS: u64 = 10_000_000;
 
@@ -23,10 +23,13 @@ fn of(groups: Vec<Group>) -> Scenario {
 /// Groups with a window that leaves the queue empty: the RTT is the path's.
 fn without_queue(rtt_ms: u64, rtt_steps: &[(u64, u64)]) -> Group {
     Group {
-        rwnd_bytes: 10 * 1448,
-        tso: false,
-        delayed_ack: false,
         rtt_steps: steps(rtt_steps),
+        host: Host {
+            rwnd_bytes: 10 * 1448,
+            tso: false,
+            delayed_ack: false,
+            ..Host::default()
+        },
         ..bulk("reno", 1, rtt_ms)
     }
 }
@@ -108,7 +111,7 @@ fn a_fall_reorders_nothing() {
     };
     let mut scenario = of(vec![group]);
     // Room for all that may be in flight: nothing is dropped.
-    scenario.groups[0].rwnd_bytes = 50 * 1448;
+    scenario.groups[0].host.rwnd_bytes = 50 * 1448;
     scenario.links[0].queue = dumbbell_sim::Queue::drop_tail(dumbbell_sim::Limit::Packets(200));
     let summary = simulate(&scenario).summary;
     assert_eq!(summary.bottleneck.dropped_pkts, 0);

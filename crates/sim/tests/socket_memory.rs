@@ -1,13 +1,16 @@
 //! Memory of sockets, and FreeBSD's receiver, in whole runs.
 
 use crate::common::{NS_PER_S, bdp_bytes, bulk, dumbbell, simulate};
-use dumbbell_sim::{FlowSummary, Group, ReceiverKind, Scenario};
+use dumbbell_sim::{FlowSummary, Group, Host, ReceiverKind, Scenario};
 
 /// CUBIC and Copa at 50 Mbit/s and 40 ms, 32 BDP, windows of 8 MiB.
 fn scenario(tcp_mem_bytes: Option<u64>, change: impl Fn(&mut Group)) -> Scenario {
     let groups = ["copa", "cubic"].map(|cc| {
         let mut group = Group {
-            rwnd_bytes: 8 << 20,
+            host: Host {
+                rwnd_bytes: 8 << 20,
+                ..Host::default()
+            },
             ..bulk(cc, 1, 40)
         };
         change(&mut group);
@@ -32,15 +35,15 @@ fn debug(flows: &[FlowSummary]) -> String {
 /// A limit that is never reached, and a send buffer that always has room, change nothing but what counting out-of-order data does.
 #[test]
 fn memory_that_suffices_changes_nothing() {
-    let counted = flows(&scenario(None, |group| group.ooo_memory = true));
+    let counted = flows(&scenario(None, |group| group.host.ooo_memory = true));
     assert_eq!(
         debug(&flows(&scenario(Some(1 << 40), |_| ()))),
         debug(&counted)
     );
     let plain = flows(&scenario(None, |_| ()));
     let tuned = flows(&scenario(None, |group| {
-        group.sndbuf_auto = true;
-        group.sndbuf_bytes = 1 << 40;
+        group.host.sndbuf_auto = true;
+        group.host.sndbuf_bytes = 1 << 40;
     }));
     let sent = |flows: &[FlowSummary]| flows.iter().map(|flow| flow.sent_pkts).sum::<u64>();
     assert!(sent(&tuned).abs_diff(sent(&plain)) * 50 < sent(&plain));
@@ -50,8 +53,8 @@ fn memory_that_suffices_changes_nothing() {
 #[test]
 fn under_pressure_windows_limit_flows() {
     let tuned = |group: &mut Group| {
-        group.sndbuf_auto = true;
-        group.sndbuf_bytes = 16 << 20;
+        group.host.sndbuf_auto = true;
+        group.host.sndbuf_bytes = 16 << 20;
     };
     let limited =
         |flows: &[FlowSummary]| flows.iter().map(|flow| flow.rwnd_limited_us).sum::<u64>();
@@ -72,8 +75,8 @@ fn under_pressure_windows_limit_flows() {
 fn the_summary_counts_pressure() {
     let count = |tcp_mem_bytes| {
         let tuned = scenario(tcp_mem_bytes, |group| {
-            group.sndbuf_auto = true;
-            group.sndbuf_bytes = 16 << 20;
+            group.host.sndbuf_auto = true;
+            group.host.sndbuf_bytes = 16 << 20;
         });
         simulate(&tuned).summary.tcp_mem_pressure_count
     };
@@ -88,8 +91,8 @@ fn the_summary_counts_pressure() {
 fn a_flow_that_has_closed_uses_no_memory() {
     let with_memory = |tcp_mem_bytes| {
         let mut stopped = scenario(Some(tcp_mem_bytes), |group| {
-            group.sndbuf_auto = true;
-            group.sndbuf_bytes = 16 << 20;
+            group.host.sndbuf_auto = true;
+            group.host.sndbuf_bytes = 16 << 20;
         });
         stopped.groups[0].stop_ns = Some(10 * NS_PER_S);
         flows(&stopped)
@@ -105,7 +108,7 @@ fn a_flow_that_has_closed_uses_no_memory() {
 #[test]
 fn freebsds_receivers_report_no_duplicates() {
     let output = flows(&scenario(None, |group| {
-        group.receiver = ReceiverKind::FreeBsd
+        group.host.receiver = ReceiverKind::freebsd
     }));
     for flow in output {
         assert_eq!(flow.spurious_retransmits, 0);

@@ -3,12 +3,15 @@
 use crate::common::{NS_PER_MS, bulk, dumbbell, simulate};
 use dumbbell_net::medium::tclink_htb;
 use dumbbell_net::queue::{cake, tbf};
-use dumbbell_sim::{Group, Limit, Link, Output, Queue, Scenario};
+use dumbbell_sim::{Group, Host, Limit, Link, Output, Queue, Scenario};
 
 /// One flow at 50 Mbit/s and 40 ms into a queue of `limit_pkts`; its ACKs cross a link where they are counted.
 fn scenario(cc: &str, gso: bool, limit_pkts: u64) -> Scenario {
     let group = Group {
-        gso,
+        host: Host {
+            gso,
+            ..Host::default()
+        },
         ..bulk(cc, 1, 40)
     };
     let mut scenario = dumbbell(50_000_000, 1e6, 30, vec![group]);

@@ -40,7 +40,7 @@ impl KernelCc {
                         name: group.cc.name.clone(),
                         params: group.cc.params.clone(),
                     };
-                    Ok(Self::Loaded(if group.ecn == GroupEcn::AccEcn {
+                    Ok(Self::Loaded(if group.host.ecn == GroupEcn::AccEcn {
                         Loaded::load_with_accecn(&request)?
                     } else {
                         Loaded::load(&request)?

@@ -136,7 +136,7 @@ impl Hosts {
     ) -> Result<(), Error> {
         let hosts = [
             (&self.senders[index], false),
-            (&self.receivers[index], !group.delayed_ack),
+            (&self.receivers[index], !group.host.delayed_ack),
         ];
         for (host, quick_ack) in hosts {
             let connections = RouteConnections {
@@ -275,7 +275,7 @@ impl Addresses {
 pub(crate) fn mtu_bytes(group: &Group) -> u32 {
     match &group.program {
         Some(program) => program.mtu_bytes,
-        None => group.mss_bytes + DATA_HEADER_BYTES - ETHERNET_HEADER_BYTES,
+        None => group.host.mss_bytes + DATA_HEADER_BYTES - ETHERNET_HEADER_BYTES,
     }
 }
 
@@ -286,7 +286,7 @@ fn set_devices(role: Role, addresses: Addresses, group: &Group) -> io::Result<()
     let device = DeviceSettings {
         mtu_bytes: mtu_bytes(group),
         txqueuelen_pkts: TXQUEUELEN_PKTS,
-        gso_max_segs: (!group.tso).then_some(1),
+        gso_max_segs: (!group.host.tso).then_some(1),
     };
     netlink.set_device(index, device)?;
     let (own, peer): (IpAddr, IpAddr) = (addresses.v4.0.into(), addresses.v4.1.into());
@@ -294,7 +294,7 @@ fn set_devices(role: Role, addresses: Addresses, group: &Group) -> io::Result<()
     netlink.set_up(index)?;
     let connections = RouteConnections {
         kernel_cc: None,
-        quick_ack: role == Role::Receiver && !group.delayed_ack,
+        quick_ack: role == Role::Receiver && !group.host.delayed_ack,
     };
     netlink.set_default_route(index, own, connections)?;
     if let Some((own, peer)) = addresses.v6 {

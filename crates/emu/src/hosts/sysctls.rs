@@ -27,18 +27,18 @@ pub(crate) fn set_sysctls(group: &Group) -> Result<(), Error> {
             .saturating_mul(BUFFER_BYTES_PER_PAYLOAD_BYTE)
             .clamp(MIN_BUFFER_BYTES, MAX_BUFFER_BYTES)
     };
-    let rmem = buffer_bytes(group.rwnd_bytes);
+    let rmem = buffer_bytes(group.host.rwnd_bytes);
     // A window that is not a limit is left to Linux's autotuning, which starts from its usual
     // default: while a window grows towards its buffer, Linux acknowledges every packet.
-    let rmem_start = match group.rwnd_bytes {
+    let rmem_start = match group.host.rwnd_bytes {
         UNLIMITED_BYTES.. => RMEM_DEFAULT_BYTES,
         _ => rmem,
     };
-    let wmem = buffer_bytes(group.sndbuf_bytes);
+    let wmem = buffer_bytes(group.host.sndbuf_bytes);
     // A send buffer that is not a limit has its full size from the start. Linux's autotuning aims
     // at two cwnds and may limit a flow in recovery, when nothing is acknowledged for a round trip
     // or more.
-    let wmem_start = match group.sndbuf_bytes {
+    let wmem_start = match group.host.sndbuf_bytes {
         UNLIMITED_BYTES.. => wmem,
         _ => WMEM_DEFAULT_BYTES,
     };
@@ -51,7 +51,7 @@ pub(crate) fn set_sysctls(group: &Group) -> Result<(), Error> {
         ("tcp_wmem", format!("4096 {wmem_start} {wmem}")),
         (
             "tcp_slow_start_after_idle",
-            u8::from(group.slow_start_after_idle).to_string(),
+            u8::from(group.host.slow_start_after_idle).to_string(),
         ),
     ] {
         let path = format!("/proc/sys/net/ipv4/{name}");
@@ -74,10 +74,10 @@ pub(crate) fn set_sysctls_of_programs(group: &Group) -> Result<(), Error> {
         let bytes = bytes.min(MAX_BUFFER_BYTES);
         (payload_bytes < UNLIMITED_BYTES).then(|| format!("4096 {bytes} {bytes}"))
     };
-    let no_restart = (!group.slow_start_after_idle).then(|| "0".to_owned());
+    let no_restart = (!group.host.slow_start_after_idle).then(|| "0".to_owned());
     for (name, value) in [
-        ("tcp_rmem", limit(group.rwnd_bytes)),
-        ("tcp_wmem", limit(group.sndbuf_bytes)),
+        ("tcp_rmem", limit(group.host.rwnd_bytes)),
+        ("tcp_wmem", limit(group.host.sndbuf_bytes)),
         ("tcp_slow_start_after_idle", no_restart),
     ] {
         if let Some(value) = value {
@@ -110,7 +110,7 @@ fn set_ipv6(name: &str, value: &str) -> Result<(), Error> {
 fn set_ecn(group: &Group) -> Result<(), Error> {
     const PATH: &str = "/proc/sys/net/ipv4/tcp_ecn";
     const OPTION: &str = "/proc/sys/net/ipv4/tcp_ecn_option";
-    if !group.accecn_option {
+    if !group.host.accecn_option {
         match fs::write(OPTION, "0") {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 return Err(cannot_set(OPTION, source));
@@ -119,8 +119,8 @@ fn set_ecn(group: &Group) -> Result<(), Error> {
         }
     }
     let set = |value| fs::write(PATH, value);
-    match set(tcp_ecn(group.ecn)) {
-        Err(refused) if group.ecn == GroupEcn::AccEcn && is_invalid(&refused) => {
+    match set(tcp_ecn(group.host.ecn)) {
+        Err(refused) if group.host.ecn == GroupEcn::AccEcn && is_invalid(&refused) => {
             if group.cc.name.starts_with("linux/") {
                 return Err(Error::Refused(format!(
                     "`{}` cannot have ecn `accecn` on this kernel, which has it only for congestion controls that need it (net.ipv4.tcp_ecn = 3 is refused); use ecn `on`, or our own source of it",

@@ -56,7 +56,7 @@ impl Outlet {
         Self {
             hosts: Arc::clone(hosts),
             may_join: (scenario.groups.iter().zip(is_ours))
-                .map(|(group, is_ours)| group.delayed_ack && is_ours)
+                .map(|(group, is_ours)| group.host.delayed_ack && is_ours)
                 .collect(),
             held: None,
             nat: nat.cloned(),

@@ -10,7 +10,7 @@ use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dumbbell_scenario::{Group, Limit, Queue, RttStep};
+use dumbbell_scenario::{Group, Host, Limit, Queue, RttStep};
 
 use super::*;
 use crate::hosts::host::{Hosts, RECEIVER_PORT};
@@ -35,8 +35,11 @@ pub(super) fn group(base_rtt_ms: u64) -> Group {
         cc: "reno".into(),
         flows: 2,
         base_rtt_ns: base_rtt_ms * MS,
-        rwnd_bytes: 8 << 20,
-        sndbuf_bytes: 8 << 20,
+        host: Host {
+            rwnd_bytes: 8 << 20,
+            sndbuf_bytes: 8 << 20,
+            ..Host::default()
+        },
         ..Group::default()
     }
 }
@@ -301,7 +304,7 @@ fn tcp_fills_the_link_and_packets_are_conserved() {
 #[test]
 fn super_packets_are_split_before_the_bottleneck() {
     let mut without = scenario(50_000_000, 500_000, vec![group(20)]);
-    without.groups[0].tso = false;
+    without.groups[0].host.tso = false;
     let with = scenario(50_000_000, 500_000, vec![group(20)]);
     for scenario in [with, without] {
         let test = "super_packets_are_split_before_the_bottleneck";

@@ -58,7 +58,7 @@ impl Connection {
             cc: Arc::clone(cc),
             start_ns: config.start_of(scenario.seed, flow),
             stop_ns: config.stop_ns.unwrap_or(u64::MAX),
-            sndbuf_bytes: Some(config.sndbuf_bytes).filter(|&bytes| bytes < UNLIMITED_BYTES),
+            sndbuf_bytes: Some(config.host.sndbuf_bytes).filter(|&bytes| bytes < UNLIMITED_BYTES),
             size_bytes: config.size_bytes.unwrap_or(u64::MAX),
             sender,
             receiver: OnceLock::new(),

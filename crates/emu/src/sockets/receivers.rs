@@ -56,7 +56,7 @@ pub(crate) fn limit_window(socket: &OwnedFd, group: &Group) -> io::Result<()> {
 
 /// The window to which the receivers of a group are limited, if any.
 pub(crate) fn limited_window(group: &Group) -> Option<u32> {
-    (group.rwnd_bytes < UNLIMITED_BYTES).then_some(group.rwnd_bytes as u32)
+    (group.host.rwnd_bytes < UNLIMITED_BYTES).then_some(group.host.rwnd_bytes as u32)
 }
 
 /// A buffer that Linux leaves as it is. Without the privilege to go beyond `net.core.rmem_max` it is the
@@ -113,7 +113,7 @@ impl Reading {
         Self {
             pending_window: limited_window(group),
             prompt_bytes: PROMPT_BYTES,
-            low_water_bytes: LOW_WATER_BYTES.min(group.rwnd_bytes / 2).max(1),
+            low_water_bytes: LOW_WATER_BYTES.min(group.host.rwnd_bytes / 2).max(1),
         }
     }
 }

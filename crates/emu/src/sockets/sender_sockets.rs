@@ -86,7 +86,7 @@ pub(crate) fn make_sender(
             _ => failed(&format!("could not run the congestion control `{kernel_cc}`"))(error),
         }
     })?;
-    if group.sndbuf_bytes < UNLIMITED_BYTES {
+    if group.host.sndbuf_bytes < UNLIMITED_BYTES {
         fix_send_buffer(sender, group).map_err(failed("could not set its send buffer"))?;
     } else {
         socket::set(
@@ -97,7 +97,7 @@ pub(crate) fn make_sender(
         )
         .map_err(failed("could not bound its unsent data"))?;
     }
-    if !group.nagle {
+    if !group.host.nagle {
         socket::set(sender, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)
             .map_err(failed("could not set TCP_NODELAY"))?;
     }
@@ -119,9 +119,10 @@ pub(crate) fn unsent_bytes(scenario: &Scenario) -> libc::c_int {
 /// Limits payload that is written and not acknowledged. The kernel counts the memory that the send queue
 /// takes, so the limit is made larger by the overhead of its buffers.
 fn fix_send_buffer(sender: &OwnedFd, group: &Group) -> io::Result<()> {
-    let pkts = if group.tso { OFFLOADED_PKTS } else { 1 };
-    let payload_bytes = pkts * u64::from(group.mss_bytes);
-    let memory_bytes = group.sndbuf_bytes * (payload_bytes + SEND_OVERHEAD_BYTES) / payload_bytes;
+    let pkts = if group.host.tso { OFFLOADED_PKTS } else { 1 };
+    let payload_bytes = pkts * u64::from(group.host.mss_bytes);
+    let memory_bytes =
+        group.host.sndbuf_bytes * (payload_bytes + SEND_OVERHEAD_BYTES) / payload_bytes;
     // The kernel doubles the value.
     let half_bytes = i32::try_from(memory_bytes / 2).unwrap_or(i32::MAX / 2);
     let set = |option| socket::set(sender, libc::SOL_SOCKET, option, half_bytes);

@@ -8,7 +8,7 @@ use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 use dumbbell_results::UNKNOWN;
-use dumbbell_scenario::{Control, Group, Limit, Queue, Scenario};
+use dumbbell_scenario::{Control, Group, Host, Limit, Queue, Scenario};
 
 use crate::calibration::calibrate;
 use crate::error::Error;
@@ -352,7 +352,10 @@ fn a_thousand_flows_connect_and_carry_something() {
 fn a_receive_window_holds_the_sender_back_and_is_never_exceeded() {
     const WINDOW_BYTES: u64 = 64_000;
     let small = Group {
-        rwnd_bytes: WINDOW_BYTES,
+        host: Host {
+            rwnd_bytes: WINDOW_BYTES,
+            ..Host::default()
+        },
         ..group("linux/cubic", 1)
     };
     let test = "a_receive_window_holds_the_sender_back_and_is_never_exceeded";
@@ -379,10 +382,13 @@ fn a_send_buffer_limits_what_is_outstanding() {
     const BUFFER_BYTES: u64 = 64_000;
     for tso in [true, false] {
         let small = Group {
-            sndbuf_bytes: BUFFER_BYTES,
-            tso,
             base_rtt_ns: 100 * MS,
             rtt_steps: Vec::new(),
+            host: Host {
+                sndbuf_bytes: BUFFER_BYTES,
+                tso,
+                ..Host::default()
+            },
             ..group("linux/cubic", 1)
         };
         let test = "a_send_buffer_limits_what_is_outstanding";

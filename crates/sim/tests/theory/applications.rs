@@ -3,7 +3,7 @@
 use dumbbell_app::Distribution;
 use dumbbell_app::traffic::{TrafficConfig, cbr, datagram, page, rpc};
 use dumbbell_net::queue::fq_codel;
-use dumbbell_sim::{FlowSummary, Group, Limit, Output, Queue, Scenario};
+use dumbbell_sim::{FlowSummary, Group, Host, Limit, Output, Queue, Scenario};
 
 use crate::common::{NS_PER_S, assert_near, assert_within, bulk, column, mean, simulate};
 
@@ -17,10 +17,13 @@ fn over(link_rate_bps: u64, queue: Queue, traffic: TrafficConfig) -> Output {
 fn of(group: Group, link_rate_bps: u64, queue: Queue, traffic: TrafficConfig) -> Output {
     let group = Group {
         traffic,
-        delayed_ack: false,
-        tso: false,
-        nagle: group.nagle,
-        slow_start_after_idle: group.slow_start_after_idle,
+        host: Host {
+            delayed_ack: false,
+            tso: false,
+            nagle: group.host.nagle,
+            slow_start_after_idle: group.host.slow_start_after_idle,
+            ..Host::default()
+        },
         ..bulk("reno", 1, BASE_RTT_MS)
     };
     simulate(&Scenario {
@@ -157,7 +160,10 @@ fn a_response_after_a_pause_starts_over() {
             ..rpc::Config::default()
         };
         let group = Group {
-            slow_start_after_idle,
+            host: Host {
+                slow_start_after_idle,
+                ..Host::default()
+            },
             ..Group::default()
         };
         let times_ms = times_ms(&of(group, 10_000_000_000, deep(), config.into()));
@@ -185,7 +191,10 @@ fn nagle_makes_a_segment_a_round_trip() {
             write_bytes: 100,
         };
         let group = Group {
-            nagle,
+            host: Host {
+                nagle,
+                ..Host::default()
+            },
             ..Group::default()
         };
         let output = of(group, 1_000_000_000, deep(), config.into());

@@ -1,7 +1,7 @@
 //! CAKE against what its paper (Høiland-Jørgensen, Täht, Morton 2018) and deficit round robin say of it.
 
 use dumbbell_net::queue::cake::{AckFilter, Config, Rtt};
-use dumbbell_sim::{Group, Link, Output, Scenario};
+use dumbbell_sim::{Group, Host, Link, Output, Scenario};
 
 use crate::common::{
     MSS_BYTES, NS_PER_MS, NS_PER_S, PACKET_BYTES, assert_near, assert_within, bulk, dumbbell,
@@ -53,8 +53,11 @@ fn eight_flows_share_equally_and_fill_the_shaped_rate() {
 #[test]
 fn a_sparse_flow_does_not_wait_behind_bulk_flows() {
     let sparse = Group {
-        rwnd_bytes: 1448,
-        delayed_ack: false,
+        host: Host {
+            rwnd_bytes: 1448,
+            delayed_ack: false,
+            ..Host::default()
+        },
         ..bulk("reno", 1, 40)
     };
     let output = over_cake(vec![bulk("cubic", 8, 40), sparse], shaped());

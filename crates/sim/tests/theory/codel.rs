@@ -1,7 +1,7 @@
 //! CoDel (RFC 8289) against what its RFC says of it.
 
 use dumbbell_net::queue::codel;
-use dumbbell_sim::{Group, LinkSummary};
+use dumbbell_sim::{Group, Host, LinkSummary};
 
 use crate::common::{NS_PER_MS, assert_within, bulk, dumbbell, simulate};
 
@@ -93,7 +93,10 @@ fn an_interval_of_100_ms_does_for_rtts_from_10_to_300_ms() {
 #[test]
 fn one_waiting_packet_is_left_alone_on_a_slow_link() {
     let two_packets = Group {
-        rwnd_bytes: 2 * 1448,
+        host: Host {
+            rwnd_bytes: 2 * 1448,
+            ..Host::default()
+        },
         ..bulk("reno", 1, 10)
     };
     let link = over_codel(500_000, codel::Config::default(), vec![two_packets]);
@@ -110,7 +113,10 @@ fn one_waiting_packet_is_left_alone_on_a_slow_link() {
 fn marks_take_the_place_of_drops() {
     let with_ecn = |ecn| {
         let flows = Group {
-            ecn,
+            host: Host {
+                ecn,
+                ..Host::default()
+            },
             ..bulk("cubic", 4, 50)
         };
         let config = codel::Config {

@@ -1,6 +1,6 @@
 //! Copa in steady state (Arun & Balakrishnan, NSDI 2018, §3).
 
-use dumbbell_sim::{Group, Output, Scenario};
+use dumbbell_sim::{Group, Host, Output, Scenario};
 
 use crate::common::{
     NS_PER_MS, PACKET_BYTES, US_PER_S, assert_near, assert_within, bdp_bytes, bulk, column,
@@ -41,8 +41,11 @@ const PAPER: [(&str, i64); 20] = [
 /// Flows as the analysis has them: an ACK per packet, no bursts.
 fn alone(flows: u32) -> Output {
     let group = Group {
-        tso: false,
-        delayed_ack: false,
+        host: Host {
+            tso: false,
+            delayed_ack: false,
+            ..Host::default()
+        },
         ..with_params(bulk("copa", flows, BASE_RTT_MS), &PAPER)
     };
     let limit_bytes = 8.0 * bdp_bytes(LINK_RATE_BPS, BASE_RTT_MS);

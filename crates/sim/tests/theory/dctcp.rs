@@ -1,6 +1,6 @@
 //! DCTCP and classic ECN on a bottleneck that marks above a threshold.
 
-use dumbbell_sim::{Amount, Group, Output, Scenario};
+use dumbbell_sim::{Amount, Group, Host, Output, Scenario};
 
 use crate::common::{
     PACKET_BYTES, US_PER_S, assert_near, assert_within, bdp_bytes, bulk, column, dumbbell, mean,
@@ -24,8 +24,11 @@ fn marking(threshold_pkts: u64, groups: Vec<Group>) -> Output {
 /// Flows that send packet by packet, as the fluid model does.
 fn smooth(cc: &str, flows: u32) -> Group {
     Group {
-        tso: false,
-        delayed_ack: false,
+        host: Host {
+            tso: false,
+            delayed_ack: false,
+            ..Host::default()
+        },
         ..bulk(cc, flows, BASE_RTT_MS)
     }
 }
@@ -98,7 +101,10 @@ fn alpha_settles_at_the_root_of_two_over_the_window() {
 #[test]
 fn classic_ecn_makes_a_sawtooth_without_a_loss_twice_as_deep() {
     let reno = Group {
-        ecn: true.into(),
+        host: Host {
+            ecn: true.into(),
+            ..smooth("reno", 1).host
+        },
         ..smooth("reno", 1)
     };
     let output = marking(100, vec![reno]);

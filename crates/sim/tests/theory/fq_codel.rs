@@ -1,7 +1,7 @@
 //! FQ-CoDel (RFC 8290) against what its RFC and deficit round robin say of it.
 
 use dumbbell_net::queue::fq_codel;
-use dumbbell_sim::{Group, Output};
+use dumbbell_sim::{Group, Host, Output};
 
 use crate::common::{NS_PER_MS, PACKET_BYTES, assert_within, bulk, dumbbell, jain, simulate};
 
@@ -53,8 +53,11 @@ fn bulk_flows_have_equal_shares_whatever_they_are() {
 #[test]
 fn a_sparse_flow_does_not_wait_behind_bulk_flows() {
     let sparse = Group {
-        rwnd_bytes: 1448,
-        delayed_ack: false,
+        host: Host {
+            rwnd_bytes: 1448,
+            delayed_ack: false,
+            ..Host::default()
+        },
         ..bulk("reno", 1, 40)
     };
     let output = over_fq_codel(vec![bulk("cubic", 8, 40), sparse], perfect());
@@ -126,7 +129,10 @@ fn an_overflow_hits_the_fattest_flow() {
         ..perfect()
     };
     let small = Group {
-        rwnd_bytes: 10 * 1448,
+        host: Host {
+            rwnd_bytes: 10 * 1448,
+            ..Host::default()
+        },
         ..bulk("reno", 4, 40)
     };
     let output = over_fq_codel(vec![bulk("cubic", 1, 40), small], config);

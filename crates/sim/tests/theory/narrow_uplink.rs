@@ -1,7 +1,7 @@
 //! ACKs that cross a link: on an uplink too narrow for them, and between the packets of an upload.
 
 use dumbbell_net::queue::fq_codel;
-use dumbbell_sim::{Group, Limit, Link, Output, Queue, Scenario};
+use dumbbell_sim::{Group, Host, Limit, Link, Output, Queue, Scenario};
 
 use crate::common::{
     MSS_BYTES, NS_PER_MS, NS_PER_S, PACKET_BYTES, assert_near, assert_within, bulk, column, mean,
@@ -62,8 +62,11 @@ fn a_narrow_uplink_limits_a_download_to_its_ack_rate() {
         // Two segments of the download for each ACK.
         let up_bps = DOWN_BPS as f64 * ACK_BYTES / (2.0 * PACKET_BYTES) / asymmetry;
         let download = Group {
-            tso: false,
-            rwnd_bytes: 400_000,
+            host: Host {
+                tso: false,
+                rwnd_bytes: 400_000,
+                ..Host::default()
+            },
             ..bulk("reno", 1, BASE_RTT_MS)
         };
         let output = run(
@@ -101,7 +104,10 @@ fn a_narrow_uplink_limits_a_download_to_its_ack_rate() {
 #[test]
 fn two_way_traffic_leaves_room_for_acks() {
     let smooth = || Group {
-        tso: false,
+        host: Host {
+            tso: false,
+            ..Host::default()
+        },
         ..bulk("cubic", 1, BASE_RTT_MS)
     };
     let share = |queue: &Queue| -> [f64; 2] {

@@ -6,7 +6,7 @@
 //! (proportional fairness).
 
 use dumbbell_net::queue::fq_codel;
-use dumbbell_sim::{Amount, Group, Limit, Link, Output, Queue, RateStep, Scenario};
+use dumbbell_sim::{Amount, Group, Host, Limit, Link, Output, Queue, RateStep, Scenario};
 
 use crate::common::{
     NS_PER_MS, NS_PER_S, assert_near, assert_within, bdp_bytes, bulk, mean, simulate, with_params,
@@ -32,9 +32,12 @@ fn drop_tail(buffer_bdp: f64) -> Link {
 /// Flows that send packet by packet, as the theory's do.
 fn smooth(cc: &str, base_rtt_ms: u64) -> Group {
     Group {
-        tso: false,
-        delayed_ack: false,
         start_jitter_ns: 100 * NS_PER_MS,
+        host: Host {
+            tso: false,
+            delayed_ack: false,
+            ..Host::default()
+        },
         ..bulk(cc, FLOWS, base_rtt_ms)
     }
 }

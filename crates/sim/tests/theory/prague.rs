@@ -107,7 +107,7 @@ fn the_fallback_leaves_the_classic_flow_its_share_where_a_classic_aqm_marks() {
     let ratio = |queue: &Queue, classic: &str, fallback: i64| {
         let prague = with_params(bulk("prague", 1, 20), &[("classic_fallback", fallback)]);
         let mut other = bulk(classic, 1, 20);
-        other.ecn = GroupEcn::On;
+        other.host.ecn = GroupEcn::On;
         let mut scenario = dumbbell(50_000_000, 0.0, 60, vec![prague, other]);
         scenario.sample_interval_ns = 0;
         scenario.links[0].queue = queue.clone();

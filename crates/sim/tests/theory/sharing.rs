@@ -1,6 +1,6 @@
 //! How flows of one congestion control algorithm share the link.
 
-use dumbbell_sim::{Group, Output, Scenario};
+use dumbbell_sim::{Group, Host, Output, Scenario};
 
 use crate::common::{NS_PER_MS, assert_within, bdp_bytes, bulk, dumbbell, mean, simulate};
 
@@ -40,7 +40,10 @@ fn two_equal_flows_share_equally() {
 /// packet by packet, as the theory's do.
 fn rtt_exponent(cc: &str, longer_rtt_ms: u64) -> f64 {
     let smooth = |rtt_ms| Group {
-        tso: false,
+        host: Host {
+            tso: false,
+            ..Host::default()
+        },
         ..bulk(cc, 4, rtt_ms)
     };
     let groups = vec![smooth(20), smooth(longer_rtt_ms)];

@@ -3,7 +3,7 @@
 use dumbbell_app::traffic::{TrafficConfig, deterministic, poisson};
 use dumbbell_app::{Distribution, distribution};
 use dumbbell_net::queue::fq_codel;
-use dumbbell_sim::{Group, Limit, Output, Queue, Scenario};
+use dumbbell_sim::{Group, Host, Limit, Output, Queue, Scenario};
 
 use crate::common::{
     MSS_BYTES, NS_PER_MS, NS_PER_S, PACKET_BYTES, assert_near, assert_within, bulk, column, mean,
@@ -50,8 +50,11 @@ fn one_flow_takes_its_slow_start_rounds() {
         for cc in ["reno", "cubic", "dctcp"] {
             let group = Group {
                 traffic: one_flow(segments * u64::from(MSS_BYTES)),
-                delayed_ack: false,
-                tso: false,
+                host: Host {
+                    delayed_ack: false,
+                    tso: false,
+                    ..Host::default()
+                },
                 ..bulk(cc, 1, BASE_RTT_MS)
             };
             let queue = Queue::drop_tail(Limit::Packets(10_000));
@@ -102,8 +105,11 @@ fn fair_queueing_slows_flows_as_processor_sharing_does() {
             let group = Group {
                 traffic: traffic.into(),
                 base_rtt_ns: NS_PER_MS / 20,
-                rwnd_bytes: 200_000,
-                delayed_ack: false,
+                host: Host {
+                    rwnd_bytes: 200_000,
+                    delayed_ack: false,
+                    ..Host::default()
+                },
                 ..bulk("reno", 1, 1)
             };
             let queue = fq_codel::Config {

@@ -1,6 +1,6 @@
 //! Slow start: how it grows and by how much it overshoots.
 
-use dumbbell_sim::{Group, Output, Scenario};
+use dumbbell_sim::{Group, Host, Output, Scenario};
 
 use crate::common::{
     NS_PER_MS, PACKET_BYTES, US_PER_S, assert_near, bdp_bytes, bulk, column, dumbbell, labels,
@@ -40,8 +40,11 @@ fn overshoot(group: Group, buffer_bdp: f64) -> f64 {
 #[test]
 fn cwnd_doubles_per_round_trip() {
     let an_ack_per_packet = Group {
-        tso: false,
-        delayed_ack: false,
+        host: Host {
+            tso: false,
+            delayed_ack: false,
+            ..Host::default()
+        },
         ..bulk("reno", 1, BASE_RTT_MS)
     };
     let cwnd_pkts = column(&start(an_ack_per_packet, 4.0), "flows", "cwnd_pkts");

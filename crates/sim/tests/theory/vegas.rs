@@ -1,6 +1,6 @@
 //! Vegas keeps a few packets queued.
 
-use dumbbell_sim::{Group, Output};
+use dumbbell_sim::{Group, Host, Output};
 
 use crate::common::{
     PACKET_BYTES, US_PER_S, assert_within, bdp_bytes, bulk, column, dumbbell, jain, mean, simulate,
@@ -19,8 +19,11 @@ fn simulated(group: Group) -> Output {
 /// Flows that send packet by packet: bursts and delayed ACKs move the RTT by packets of their own.
 fn smooth(flows: u32) -> Group {
     Group {
-        tso: false,
-        delayed_ack: false,
+        host: Host {
+            tso: false,
+            delayed_ack: false,
+            ..Host::default()
+        },
         ..bulk("vegas", flows, BASE_RTT_MS)
     }
 }

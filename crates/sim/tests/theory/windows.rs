@@ -1,6 +1,6 @@
 //! What follows from windows and propagation alone, without congestion control.
 
-use dumbbell_sim::{Group, Scenario};
+use dumbbell_sim::{Group, Host, Scenario};
 
 use crate::common::{
     MSS_BYTES, NS_PER_S, PACKET_BYTES, assert_near, bdp_bytes, bulk, dumbbell, simulate,
@@ -18,8 +18,11 @@ fn scenario(group: Group) -> Scenario {
 #[test]
 fn one_packet_at_a_time_sees_the_base_rtt_and_its_own_serialisation() {
     let output = simulate(&scenario(Group {
-        rwnd_bytes: u64::from(MSS_BYTES),
-        delayed_ack: false,
+        host: Host {
+            rwnd_bytes: u64::from(MSS_BYTES),
+            delayed_ack: false,
+            ..Host::default()
+        },
         ..bulk("cubic", 1, BASE_RTT_MS)
     }));
     let flow = &output.summary.flows[0];
@@ -48,16 +51,25 @@ fn a_window_limited_flow_gets_a_window_per_round_trip() {
         let expected_bps = window_bytes as f64 * 8.0 / rtt_s;
         for (offload, tolerance) in [(false, 0.01), (true, 0.05)] {
             let flow = Group {
-                tso: offload,
-                delayed_ack: offload,
+                host: Host {
+                    tso: offload,
+                    delayed_ack: offload,
+                    ..Host::default()
+                },
                 ..bulk("cubic", 1, BASE_RTT_MS)
             };
             let by_receiver = simulate(&scenario(Group {
-                rwnd_bytes: window_bytes,
+                host: Host {
+                    rwnd_bytes: window_bytes,
+                    ..flow.host.clone()
+                },
                 ..flow.clone()
             }));
             let by_sender = simulate(&scenario(Group {
-                sndbuf_bytes: window_bytes,
+                host: Host {
+                    sndbuf_bytes: window_bytes,
+                    ..flow.host
+                },
                 ..flow
             }));
             let (receiver, sender) = (&by_receiver.summary.flows[0], &by_sender.summary.flows[0]);
