@@ -401,7 +401,7 @@ def media() -> str:
     """Every medium of links but the wire with its parameters, as JSON."""
 
 def schema() -> str:
-    """What runs report, as JSON: every record with its values."""
+    """What goes into a run and what it reports, as JSON: parameters of hosts, and every record."""
 
 def tcp_kernels() -> str:
     """The switches of a simulated host's TCP, and the releases of Linux, as JSON."""

@@ -79,7 +79,7 @@ def test_its_declaration_is_complete(owner, field):
 
 @every_field
 def test_the_engine_knows_it(owner, field):
-    """`crates/scenario/src/scenario.rs` must have a field of its `engine` name."""
+    """`crates/scenario/src/` must have a field of its `engine` name."""
     scenario = scenario_with(owner, field)
     links = links_with() if owner is Link else ()
     plain = Scenario(plain_groups(owner, field), links=links, time="1.2s", sample="0s")
@@ -147,6 +147,45 @@ def test_the_page_includes_a_table_of_all_fields():
         listed = [text for name, text in tables.items() if name.startswith(owner.__name__.lower())]
         rows = re.findall(r"^\| `(\w+)` \|", "\n".join(listed), re.MULTILINE)
         assert sorted(rows) == sorted(fields_of(owner))
+
+
+def test_type_checkers_know_the_fields_of_hosts():
+    """`python tools/host_stub.py` writes the stub."""
+    written = runpy.run_path(str(DOCS.with_name("tools") / "host_stub.py"))
+    assert written["STUB"].read_text(encoding="utf-8") == written["host_stub"]()
+
+
+def test_the_fields_of_hosts_may_be_a_table_of_their_own(tmp_path):
+    path = tmp_path / "scenario.toml"
+
+    def read(text: str) -> Scenario:
+        path.write_text(
+            f'[[group]]\ncc = "reno"\n{text}\n[[group]]\ncc = "reno"\n', encoding="utf-8"
+        )
+        return Scenario.from_toml(path)
+
+    assert read('[group.host]\nrwnd = "1MiB"\nnagle = false') == read(
+        'rwnd = "1MiB"\nnagle = false'
+    )
+    assert read("host = { tso = false }").groups[0] == Group("reno", tso=False)
+    for text, line, message in [
+        (
+            "tso = true\n[group.host]\ntso = false",
+            3,
+            "`tso` is set in the group and in its `[group.host]`",
+        ),
+        ('[group.host]\nwindow = "1MiB"', 4, "unknown key `window`; did you mean `rwnd`?"),
+        ('[group.host]\nrwnd = "1"', 4, "rwnd `1` has no unit"),
+        (
+            "[group.host]\nflows = 2",
+            4,
+            "`flows` is not a field of hosts; set it in the `[[group]]`",
+        ),
+        ("host = 1", 3, "write the fields of the group's hosts as `[group.host]`"),
+    ]:
+        with pytest.raises(ScenarioError) as error:
+            read(text)
+        assert str(error.value).startswith(f"{path}:{line}: {message}")
 
 
 def test_no_word_means_two_fields():

@@ -20,12 +20,13 @@ from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import Buffer, LinkShare
 from dumbbell.scenario.distribution import first_of, parameter_from_json
 from dumbbell.scenario.engine_message import in_user_words
+from dumbbell.scenario.kinds import Named
 from dumbbell.scenario.medium_check import check_medium
 from dumbbell.scenario.parameter import LIMIT, ElementParameter, Value, listed
 
 __all__ = [
-    "Element", "ElementChoice", "ImpairmentChoice", "Impairments", "QueueChoice", "impairments",
-    "media", "queue_disciplines",
+    "Element", "ElementChoice", "Impair", "ImpairmentChoice", "Impairments", "QueueChoice",
+    "impairments", "media", "queue_disciplines",
 ]  # fmt: skip
 
 
@@ -357,6 +358,17 @@ class Impairments(tuple[ImpairmentChoice, ...]):
 
     def __str__(self) -> str:
         return "+".join(map(str, self))
+
+
+class Impair(Named[Impairments]):
+    """Impairments, with ``+`` between them."""
+
+    def __init__(self) -> None:
+        super().__init__(Impairments.parse, "IMPAIRMENT+…")
+
+    def is_parameter(self, part: str) -> bool:
+        # Another impairment may follow the parameter: `place=before+corrupt:probability=1%`.
+        return super().is_parameter(part.partition("+")[0])
 
 
 def keyed(what: str, parse: Callable[[str, str], Value], text: str, of: str) -> Value:

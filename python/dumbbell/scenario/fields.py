@@ -9,9 +9,11 @@ from __future__ import annotations
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from types import EllipsisType
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 
 from dumbbell.errors import nearest
 from dumbbell.quantities.plain_value import to_plain
@@ -19,7 +21,7 @@ from dumbbell.scenario.kinds import Kind
 
 __all__ = [
     "FLOWS", "PATH", "RUN", "Field", "Of", "Shorthand", "Tables", "documented", "field_meant",
-    "fields_of", "suggest", "to_engine", "to_words",
+    "fields_of", "part_of_group", "suggest", "to_engine", "to_words",
 ]  # fmt: skip
 
 #: Panels of ``--help`` and the reference. What is in `RUN` does not change what is run on what.
@@ -249,7 +251,8 @@ def base_units(value: Any, _owner: Any, _scenario: Any) -> Any:
 
 def fields_of(owner: type) -> dict[str, Field[Any, Any]]:
     """Return the fields of a class by name, in the order of their declaration."""
-    return {name: field for name, field in vars(owner).items() if isinstance(field, Field)}
+    declared = chain.from_iterable(vars(each).items() for each in reversed(owner.__mro__))
+    return {name: field for name, field in declared if isinstance(field, Field)}
 
 
 def to_words(owner: object) -> dict[str, str | int | bool | list[str]]:
@@ -302,6 +305,16 @@ def suggest(
         return f"; did you mean `{meant.name}`?"
     names = dict.fromkeys(field.name for field in fields if field.is_axis or not axes_only)
     return nearest(word, [*names, *others])
+
+
+@dataclass_transform()
+def part_of_group(owner: type[T]) -> type[T]:
+    """Make a frozen dataclass of a class of fields that others inherit, or that inherits them.
+
+    For type checkers it is a dataclass that is not frozen: in a frozen one mypy takes the type of
+    an inherited field's argument for that of its value.
+    """
+    return dataclass(frozen=True)(owner)
 
 
 def documented(owner: type[T]) -> type[T]:

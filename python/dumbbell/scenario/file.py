@@ -14,12 +14,15 @@ from dumbbell.errors import ScenarioError, os_reason
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import fields_of, suggest
+from dumbbell.scenario.host import Host
 from dumbbell.scenario.scenario import shorthand_fields
 
 __all__ = ["format_scenario", "line_of", "read_scenario"]
 
 #: Words of a file that are lists of tables.
 TABLES = ("link", "group")
+#: The word of a group that is a table of its hosts' fields.
+HOST = "host"
 KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[=.]""")
 
 
@@ -129,6 +132,7 @@ def build_link(index: int, table: Mapping[str, Any]) -> Link:
 
 def build_group(index: int, table: Mapping[str, Any]) -> Group:
     """Build a `[[group]]`, the `index`-th of the file."""
+    table = with_host(index, table)
     check_keys(table, Group, group=index)
     if "cc" not in table and "client" not in table:
         raise ScenarioError('the group has no `cc`; write `cc = "copa"`', group=index)
@@ -137,6 +141,24 @@ def build_group(index: int, table: Mapping[str, Any]) -> Group:
     except ScenarioError as error:
         error.group = index
         raise
+
+
+def with_host(index: int, table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a group's words with those of its `[group.host]` among them."""
+    host = table.get(HOST, {})
+    own = {key: value for key, value in table.items() if key != HOST}
+    if not isinstance(host, dict):
+        message = "write the fields of the group's hosts as `[group.host]`, below the group's own"
+        raise ScenarioError(message, key=HOST, group=index)
+    for key in host:
+        if key in fields_of(Group) and key not in fields_of(Host):
+            message = f"`{key}` is not a field of hosts; set it in the `[[group]]`"
+            raise ScenarioError(message, key=key, group=index)
+        if key in own:
+            message = f"`{key}` is set in the group and in its `[group.host]`; remove one"
+            raise ScenarioError(message, key=key, group=index)
+    check_keys(host, Host, group=index)
+    return {**own, **host}
 
 
 def check_keys(

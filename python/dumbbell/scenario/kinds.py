@@ -1,15 +1,16 @@
-"""Kinds of values that a scenario's fields have: how each is read, listed, counted and printed."""
+"""Kinds of values that a scenario's fields have: how each is read, listed, counted and printed.
+
+A kind of what has a file of its own is there.
+"""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.congestion_control.choice import parse_integer
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.plain_value import check_count, check_flag, check_text, to_plain
@@ -25,16 +26,10 @@ from dumbbell.quantities.quantity import (
     is_count,
 )
 from dumbbell.quantities.steps import Steps
-from dumbbell.scenario.element import Impairments, QueueChoice
-from dumbbell.scenario.parameter import QUANTITIES, ElementParameter
-from dumbbell.scenario.tcp import TcpChoice
-from dumbbell.scenario.trace import Trace
-from dumbbell.scenario.traffic import TrafficChoice
 
 __all__ = [
-    "Amount", "Cc", "Changes", "Count", "Ecn", "Flag", "Impair", "Integer", "Kind", "LinkName",
-    "LinkNames", "Measure", "Queue", "Route", "Tcp", "Text", "TraceOf", "Traffic",
-    "Word",
+    "Amount", "Changes", "Count", "Flag", "Kind", "Measure", "Named", "Packets", "Text", "Word",
+    "is_whole",
 ]  # fmt: skip
 
 V_co = TypeVar("V_co", covariant=True)
@@ -43,8 +38,6 @@ S = TypeVar("S", bound=Steps)
 
 #: Base units (bit/s, ns, bytes, parts per billion) in one of these.
 SCALES = {"bps": 1.0, "ms": 1e6, "s": 1e9, "bytes": 1.0, "pct": 1e7}
-#: A link's name; results and axes (`link.access.rate`) have it.
-LINK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}", re.ASCII)
 #: Parts of a list of congestion control algorithms that are further parameters: ``delta=2``.
 PARAMETER = re.compile(r"\s*\w+\s*=[^:]*")
 
@@ -211,33 +204,6 @@ class Flag(Kind[bool]):
         return {"true": True, "false": False}.get(text, text)
 
 
-class Ecn(Kind[bool | str]):
-    """Explicit congestion notification: off, on (classic), or Accurate ECN.
-
-    Classic ECN is a flag, as it was before there was another: a scenario that has no Accurate ECN
-    is the same file as before.
-    """
-
-    metavar = "off|on|accecn"
-    is_flag = True
-    WORDS: ClassVar[dict[str, bool | str]] = {"off": False, "on": True, "accecn": "accecn"}
-
-    def parse(self, value: Any, what: str) -> bool | str:
-        if isinstance(value, bool):
-            return value
-        if isinstance(value, str) and value in self.WORDS:
-            return self.WORDS[value]
-        of_datagrams = "; of datagrams it is a parameter of their traffic, `datagram:ecn=ect1`"
-        raise ScenarioError(
-            f"invalid {what} `{excerpt(value)}`: use `off`, `on` (or false, true) or `accecn`"
-            + (of_datagrams if value in ("not_ect", "ect0", "ect1") else ""),
-            key=what,
-        )
-
-    def from_text(self, text: str, what: str) -> Any:  # noqa: ARG002
-        return {"true": True, "false": False}.get(text, text)
-
-
 class Word(Kind[str]):
     """One of some words."""
 
@@ -267,50 +233,14 @@ class Text(Kind[str]):
         return [text]
 
 
-class LinkName(Kind[str]):
-    """A link's name."""
-
-    metavar = "NAME"
-
-    def parse(self, value: Any, what: str) -> str:
-        name = check_text(value, what)
-        if not LINK_NAME.fullmatch(name):
-            raise ScenarioError(
-                f"invalid link name `{excerpt(name)}`: use 1 to 32 letters, digits, `-` and `_`",
-                key=what,
-            )
-        return name
-
-
-class Route(tuple[str, ...]):
-    """Names of links, in the order in which packets cross them."""
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        return ", ".join(self)
-
-
-class LinkNames(Kind[Route]):
-    """The links of a route."""
-
-    metavar = "LINK…"
-
-    def parse(self, value: Any, what: str) -> Route:
-        names = list(value) if isinstance(value, list | tuple) else None
-        if not names or not all(isinstance(name, str) for name in names):
-            raise ScenarioError(
-                f'{what} must list links, e.g. `["access", "core"]`, not `{excerpt(value)}`',
-                key=what,
-            )
-        return Route(names)
-
-    def to_word(self, value: Route) -> list[str]:
-        return list(value)
-
-
 class Named(Kind[V_co]):
     """What has a name and parameters: ``copa:a=1,b=2``."""
+
+    def __init__(self, read: Callable[[Any, str], V_co], metavar: str) -> None:
+        self.read, self.metavar = read, metavar
+
+    def parse(self, value: Any, what: str) -> V_co:
+        return self.read(value, what)
 
     def is_list(self, text: str) -> bool:
         return len(self.split(text, "")) > 1
@@ -328,125 +258,6 @@ class Named(Kind[V_co]):
     def is_parameter(self, part: str) -> bool:
         """Whether text between commas belongs to the name before it."""
         return PARAMETER.fullmatch(part) is not None
-
-
-class Cc(Named[CongestionControlChoice]):
-    """A congestion control algorithm."""
-
-    metavar = "CC"
-
-    def parse(self, value: Any, what: str) -> CongestionControlChoice:  # noqa: ARG002
-        return CongestionControlChoice.parse(value)
-
-
-class Queue(Named[QueueChoice]):
-    """A queue discipline."""
-
-    metavar = "QUEUE"
-
-    def parse(self, value: Any, what: str) -> QueueChoice:
-        return QueueChoice.parse(value, what)
-
-
-class Impair(Named[Impairments]):
-    """Impairments, with ``+`` between them."""
-
-    metavar = "IMPAIRMENT+…"
-
-    def is_parameter(self, part: str) -> bool:
-        # Another impairment may follow the parameter: `place=before+corrupt:probability=1%`.
-        return super().is_parameter(part.partition("+")[0])
-
-    def parse(self, value: Any, what: str) -> Impairments:
-        return Impairments.parse(value, what)
-
-
-class TraceOf(Named[Trace]):
-    """A delivery trace."""
-
-    metavar = "FILE|GENERATOR"
-
-    def parse(self, value: Any, what: str) -> Trace:
-        return Trace.parse(value, what)
-
-    def is_list(self, text: str) -> bool:  # noqa: ARG002 -- a sweep does not vary it
-        return False
-
-
-class Traffic(Named[TrafficChoice]):
-    """An application with its parameters."""
-
-    metavar = "TRAFFIC"
-
-    def parse(self, value: Any, what: str) -> TrafficChoice:
-        return TrafficChoice.parse(value, what)
-
-
-class Tcp(Named[TcpChoice]):
-    """A release of Linux, with switches."""
-
-    metavar = "TCP"
-
-    def parse(self, value: Any, what: str) -> TcpChoice:
-        return TcpChoice.parse(value, what)
-
-
-@dataclass(frozen=True)
-class OfTraffic(Kind[Any]):
-    """A parameter of an application."""
-
-    application: str
-    parameter: ElementParameter
-
-    SCALES: ClassVar = {"ns": ("s", 1e9), "bytes": ("bytes", 1.0), "bps": ("bps", 1.0),
-                        "ppb": ("pct", 1e7), "load": ("pct", 1e7), "milli": (None, 1e3),
-                        "count": (None, 1.0)}  # fmt: skip
-
-    @property
-    def metavar(self) -> str:  # type: ignore[override]
-        return self.parameter.name.upper()
-
-    def parse(self, value: Any, what: str) -> Any:  # noqa: ARG002 -- errors name the parameter
-        return self.parameter.parse(value, self.application)
-
-    def split(self, text: str, what: str) -> list[str]:
-        if ".." in text or self.parameter.unit in QUANTITIES:
-            return expand(text, what, self.parameter.examples)
-        return super().split(text, what)
-
-    def unit(self, values: Collection[Any]) -> str | None:  # noqa: ARG002
-        return self.SCALES.get(self.parameter.unit, (None, 1.0))[0]
-
-    def numbers(self, values: Collection[Any]) -> tuple[float, ...] | None:
-        if not all(isinstance(value, int) for value in values):
-            return None
-        return tuple(
-            value / self.SCALES.get(self.parameter.unit, (None, 1.0))[1] for value in values
-        )
-
-
-@dataclass(frozen=True)
-class Integer(Kind[int]):
-    """A congestion control algorithm's parameter."""
-
-    of_unit: str = ""
-    metavar: str = "N"
-
-    def parse(self, value: Any, what: str) -> int:
-        return int(value) if is_whole(value) else parse_integer(str(value), what, self.of_unit)
-
-    def split(self, text: str, what: str) -> list[int]:
-        """Split ``-1,0,5`` and ``2..16``, which doubles."""
-        values: list[int] = []
-        for part in (part.strip() for part in text.split(",")):
-            values += expand_counts(part, what) if ".." in part else [self.parse(part, what)]
-        return values
-
-    def unit(self, values: Collection[Any]) -> str | None:  # noqa: ARG002
-        return self.of_unit or None
-
-    def numbers(self, values: Collection[Any]) -> tuple[float, ...]:
-        return tuple(float(value) for value in values)
 
 
 def is_whole(value: Any) -> bool:

@@ -11,12 +11,12 @@ from dumbbell import _core
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.quantity import Buffer, Loss, Rate, Time
 from dumbbell.quantities.steps import RateSteps
-from dumbbell.scenario.element import ImpairmentChoice, Impairments, QueueChoice
+from dumbbell.scenario.element import Impair, ImpairmentChoice, Impairments, QueueChoice
 from dumbbell.scenario.fields import PATH, Field, Of, documented, to_engine
-from dumbbell.scenario.kinds import Amount, Changes, Impair, LinkName, Measure, Queue, TraceOf
+from dumbbell.scenario.kinds import Amount, Changes, Measure, Named
 from dumbbell.scenario.link_queue import LinkQueue
-from dumbbell.scenario.routes import largest_packet_bytes
-from dumbbell.scenario.trace import Trace
+from dumbbell.scenario.routes import LinkName, largest_packet_bytes
+from dumbbell.scenario.trace import Trace, TraceOf
 
 if TYPE_CHECKING:
     from dumbbell.scenario.scenario import Scenario
@@ -64,7 +64,8 @@ class Link:
         "`queue`.",
     )  # fmt: skip
     queue: Of[QueueChoice | None] = Field(
-        Queue(), None, panel=PATH, example="fq_codel:target=10ms", engine="queue", always=True,
+        Named(QueueChoice.parse, "QUEUE"), None, panel=PATH, example="fq_codel:target=10ms",
+        engine="queue", always=True,
         convert=lambda _, link, scenario: link.queue_in(scenario).to_engine(),
         default_note="drop-tail", synonyms=("qdisc", "aqm", "discipline", "scheduler"),
         doc="Queue discipline of the link, with parameters: `fq_codel:target=10ms,ecn=off` "

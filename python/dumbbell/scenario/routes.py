@@ -1,12 +1,15 @@
-"""Whether groups' routes lead over a scenario's links, and which groups use a link."""
+"""Routes of groups: whether they lead over a scenario's links, and which groups use a link."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.excerpt import excerpt
+from dumbbell.quantities.plain_value import check_text
 from dumbbell.quantities.quantity import Time
+from dumbbell.scenario.kinds import Kind
 
 if TYPE_CHECKING:
     from dumbbell.scenario.group import Group
@@ -14,10 +17,12 @@ if TYPE_CHECKING:
     from dumbbell.scenario.scenario import Scenario
 
 __all__ = [
-    "check_routes", "groups_over", "has_data_over", "largest_packet_bytes",
-    "largest_queued_bytes", "links_back_of",
-    "links_of", "payload_rate_bps",
+    "LinkName", "LinkNames", "Route", "check_routes", "groups_over", "has_data_over",
+    "largest_packet_bytes", "largest_queued_bytes", "links_back_of", "links_of", "payload_rate_bps",
 ]  # fmt: skip
+
+#: A link's name; results and axes (`link.access.rate`) have it.
+LINK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}", re.ASCII)
 
 #: The largest pure ACK on the wire: Ethernet 14, IP 20, and a TCP header of 60 (RFC 9293 §3.1).
 MAX_ACK_BYTES = 94
@@ -151,3 +156,45 @@ def listed(scenario: Scenario) -> str:
     names = [f"`{link.name}`" for link in scenario.links[:MAX_LISTED]]
     more = len(scenario.links) - len(names)
     return ", ".join([*names, *([f"{more} more"] if more else [])])
+
+
+class LinkName(Kind[str]):
+    """A link's name."""
+
+    metavar = "NAME"
+
+    def parse(self, value: Any, what: str) -> str:
+        name = check_text(value, what)
+        if not LINK_NAME.fullmatch(name):
+            raise ScenarioError(
+                f"invalid link name `{excerpt(name)}`: use 1 to 32 letters, digits, `-` and `_`",
+                key=what,
+            )
+        return name
+
+
+class Route(tuple[str, ...]):
+    """Names of links, in the order in which packets cross them."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ", ".join(self)
+
+
+class LinkNames(Kind[Route]):
+    """The links of a route."""
+
+    metavar = "LINK…"
+
+    def parse(self, value: Any, what: str) -> Route:
+        names = list(value) if isinstance(value, list | tuple) else None
+        if not names or not all(isinstance(name, str) for name in names):
+            raise ScenarioError(
+                f'{what} must list links, e.g. `["access", "core"]`, not `{excerpt(value)}`',
+                key=what,
+            )
+        return Route(names)
+
+    def to_word(self, value: Route) -> list[str]:
+        return list(value)

@@ -19,10 +19,11 @@ from dumbbell.documents import DocumentError
 from dumbbell.errors import ScenarioError, nearest, os_reason
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import Rate, Size, Time
+from dumbbell.scenario.kinds import Named
 from dumbbell.scenario.parameter import FLAGS, listed
 from dumbbell.scenario.trace_generators import GENERATORS, generate
 
-__all__ = ["OPPORTUNITY_BYTES", "WRITTEN", "Trace", "read_trace"]
+__all__ = ["OPPORTUNITY_BYTES", "WRITTEN", "Trace", "TraceOf", "read_trace"]
 
 #: What a line of a trace carries: mahimahi's packet on a TUN device with its four bytes of flags.
 OPPORTUNITY_BYTES = 1504
@@ -273,3 +274,14 @@ def check_runs(runs: tuple[Run, ...]) -> None:
         raise ScenarioError(f"the trace ends at {length_ms} ms; use 1 to {MAX_LENGTH_MS} ms")
     if any(count == 0 for _, count in runs) or any(gap_ms == 0 for gap_ms, _ in runs[1:]):
         raise ScenarioError("the trace has a time without an opportunity, or a time twice")
+
+
+class TraceOf(Named[Trace]):
+    """A delivery trace, one at a time: a sweep does not vary it."""
+
+    def __init__(self) -> None:
+        super().__init__(Trace.parse, "FILE|GENERATOR")
+
+    def is_list(self, text: str) -> bool:  # noqa: ARG002
+        """Whether text lists values: no."""
+        return False

@@ -16,23 +16,25 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dumbbell import _core
 from dumbbell.errors import ScenarioError
+from dumbbell.quantities.quantity import expand
 from dumbbell.scenario.distribution import Distribution, from_json
 from dumbbell.scenario.element import Element, ElementChoice
 from dumbbell.scenario.engine_message import in_user_words
-from dumbbell.scenario.parameter import ElementParameter
+from dumbbell.scenario.kinds import Kind
+from dumbbell.scenario.parameter import QUANTITIES, ElementParameter
 from dumbbell.scenario.routes import payload_rate_bps
 
 if TYPE_CHECKING:
     from dumbbell.scenario.group import Group
     from dumbbell.scenario.scenario import Scenario
 
-__all__ = ["BULK", "TrafficChoice", "applications"]
+__all__ = ["BULK", "OfTraffic", "TrafficChoice", "applications"]
 
 #: What a group without `traffic` sends.
 BULK = "bulk"
@@ -212,3 +214,37 @@ def mean_of(value: Any) -> float:
     if isinstance(value, Distribution):
         return _core.distribution_mean_milli(json.dumps(value.to_engine())) / 1000
     return float(value)
+
+
+@dataclass(frozen=True)
+class OfTraffic(Kind[Any]):
+    """A parameter of an application."""
+
+    application: str
+    parameter: ElementParameter
+
+    SCALES: ClassVar = {"ns": ("s", 1e9), "bytes": ("bytes", 1.0), "bps": ("bps", 1.0),
+                        "ppb": ("pct", 1e7), "load": ("pct", 1e7), "milli": (None, 1e3),
+                        "count": (None, 1.0)}  # fmt: skip
+
+    @property
+    def metavar(self) -> str:  # type: ignore[override]
+        return self.parameter.name.upper()
+
+    def parse(self, value: Any, what: str) -> Any:  # noqa: ARG002 -- errors name the parameter
+        return self.parameter.parse(value, self.application)
+
+    def split(self, text: str, what: str) -> list[str]:
+        if ".." in text or self.parameter.unit in QUANTITIES:
+            return expand(text, what, self.parameter.examples)
+        return super().split(text, what)
+
+    def unit(self, values: Collection[Any]) -> str | None:  # noqa: ARG002
+        return self.SCALES.get(self.parameter.unit, (None, 1.0))[0]
+
+    def numbers(self, values: Collection[Any]) -> tuple[float, ...] | None:
+        if not all(isinstance(value, int) for value in values):
+            return None
+        return tuple(
+            value / self.SCALES.get(self.parameter.unit, (None, 1.0))[1] for value in values
+        )

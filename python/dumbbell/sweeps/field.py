@@ -6,17 +6,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.congestion_control import RecordedCongestionControl
+from dumbbell.congestion_control.choice import parse_integer
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import is_count
+from dumbbell.quantities.quantity import expand_counts, is_count
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of, suggest
-from dumbbell.scenario.kinds import Integer, Kind, OfTraffic
-from dumbbell.scenario.traffic import BULK, TrafficChoice
+from dumbbell.scenario.kinds import Kind, is_whole
+from dumbbell.scenario.traffic import BULK, OfTraffic, TrafficChoice
 
 __all__ = ["AxisField", "field_of"]
 
@@ -233,3 +235,27 @@ def parameter_unit(name: str, key: str, groups: tuple[int, ...], scenario: Scena
             )
         units.append(parameters[key].unit)
     return units[-1]
+
+
+@dataclass(frozen=True)
+class Integer(Kind[int]):
+    """A congestion control algorithm's parameter."""
+
+    of_unit: str = ""
+    metavar: str = "N"
+
+    def parse(self, value: Any, what: str) -> int:
+        return int(value) if is_whole(value) else parse_integer(str(value), what, self.of_unit)
+
+    def split(self, text: str, what: str) -> list[int]:
+        """Split ``-1,0,5`` and ``2..16``, which doubles."""
+        values: list[int] = []
+        for part in (part.strip() for part in text.split(",")):
+            values += expand_counts(part, what) if ".." in part else [self.parse(part, what)]
+        return values
+
+    def unit(self, values: Collection[Any]) -> str | None:  # noqa: ARG002
+        return self.of_unit or None
+
+    def numbers(self, values: Collection[Any]) -> tuple[float, ...]:
+        return tuple(float(value) for value in values)

@@ -17,7 +17,6 @@ from dumbbell.errors import ScenarioError, nearest
 from dumbbell.isolation.sandbox import run_unconfined
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, fields_of
-from dumbbell.scenario.kinds import Impair, Queue
 from dumbbell.terminal.completion import (
     complete_discipline,
     complete_engines,
@@ -87,10 +86,10 @@ OF_EMULATED_PATH = {
     "up_queue": {"show_default": "as the way down"},
     "sample": {"show_default": "100ms"},
 }
-#: What completes the values of an option.
-COMPLETIONS: Mapping[type, Callable[[str], list[tuple[str, str]]]] = {
-    Queue: complete_discipline,
-    Impair: complete_impairment,
+#: What completes the values of an option, by what `--help` calls them.
+COMPLETIONS: Mapping[str, Callable[[str], list[tuple[str, str]]]] = {
+    "QUEUE": complete_discipline,
+    "IMPAIRMENT+…": complete_impairment,
 }
 
 
@@ -118,7 +117,7 @@ def field_option(name: str, note: str = "", **settings: Any) -> OptionInfo:
             "help": " ".join(filter(None, (field.doc, per_group, note))),
             "rich_help_panel": field.panel,
             "show_default": field.default_text,
-            "autocompletion": COMPLETIONS.get(type(field.kind)),
+            "autocompletion": COMPLETIONS.get(field.kind.metavar),
             **settings,
         },
     )
