@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import dumbbell
-from dumbbell.plots.figure import Figure
+from dumbbell.figures.figure import Figure
+from dumbbell.figures.style import UNKNOWN_COLOR
 from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.run_figures import draw_series
-from dumbbell.plots.style import UNKNOWN_COLOR
 from dumbbell.terminal.options import OPTION_FIELDS
 from dumbbell.terminal.scenario_options import base_scenario, single_values
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell.plots.style import STYLES
+from dumbbell.figures.style import STYLES
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT_IN = sorted(path.name.removesuffix(".bpf.c") for path in (ROOT / "cc").glob("*.bpf.c"))

@@ -50,7 +50,7 @@ def test_without_matplotlib_a_sweep_is_saved_and_reported_and_says_what_is_missi
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "matplotlib", None)
-        patch.setattr("dumbbell.plots.paper_figure.find_spec", without)
+        patch.setattr("dumbbell.figures.frame.find_spec", without)
         words = ("reno", "--buffer", "1..4bdp", "--time", "1s", "--out", str(tmp_path / "s"))
         outcome = cli("sweep", *words)
         assert outcome.code == 0, outcome.err

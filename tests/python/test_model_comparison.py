@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import dumbbell
+from dumbbell.figures.frame import save
 from dumbbell.metrics import Warmup, measure
 from dumbbell.models import MODELS, DoesNotApply, Headline, Prediction
 from dumbbell.models.comparison import ModelComparison, compare_model, summarize
 from dumbbell.plots import overlay
 from dumbbell.plots.comparison_figure import draw_comparison
-from dumbbell.plots.paper_figure import save
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.report.chart import chart
 from dumbbell.sweeps import Sweep

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell_studies.papers as package
-from dumbbell.plots import Figure
+from dumbbell.figures import Figure
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers import PAPERS, Check, Finding, Paper, ResultTable, reproduce

@@ -13,14 +13,14 @@ from matplotlib.axes import Axes
 import dumbbell
 from dumbbell.cli.plot import frames_of
 from dumbbell.errors import ResultError
-from dumbbell.plots import paper_figure
-from dumbbell.plots.figure import Curve, Figure
-from dumbbell.plots.paper_figure import WIDTHS_MM, compose, save
+from dumbbell.figures import frame
+from dumbbell.figures.figure import Curve, Figure
+from dumbbell.figures.frame import WIDTHS_MM, compose, save
+from dumbbell.figures.style import style_of
+from dumbbell.figures.y_range import y_ranges
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.plots.run_figures import draw_series
-from dumbbell.plots.style import style_of
 from dumbbell.plots.sweep_layout import lay_out, log_ticks
-from dumbbell.plots.y_range import y_ranges
 from dumbbell.report.source import load_results
 from dumbbell.statistics import mean_interval
 from dumbbell.sweeps import Sweep
@@ -164,7 +164,7 @@ def test_a_name_that_begins_with_an_underscore_is_in_the_legend(bars, tmp_path):
 def test_a_lone_figure_has_the_same_axis_as_one_for_print(monkeypatch, tmp_path):
     seen = []
     monkeypatch.setattr(
-        paper_figure, "draw_legend", lambda canvas, *_, **__: seen.append(canvas.axes[0].get_ylim())
+        frame, "draw_legend", lambda canvas, *_, **__: seen.append(canvas.axes[0].get_ylim())
     )
     bounded = replace(panel((60, 120), (10, 20)), y_bound=100.0)
     for figure in (bounded, panel((-7, 99), (10, 20))):

@@ -4,10 +4,10 @@ from importlib import resources
 import numpy as np
 from matplotlib.figure import Figure
 
-from dumbbell.plots import buffer_colors, group_colors, style_of, thin
-from dumbbell.plots.figure import MAX_POINTS, Curve
-from dumbbell.plots.static import draw_curve
-from dumbbell.plots.style import STYLES, shades
+from dumbbell.figures import buffer_colors, group_colors, style_of, thin
+from dumbbell.figures.figure import MAX_POINTS, Curve
+from dumbbell.figures.static import draw_curve
+from dumbbell.figures.style import STYLES, shades
 
 
 def test_thinning_keeps_every_peak_and_the_order():

@@ -14,8 +14,8 @@ from dumbbell.compare.xval_table import COLUMNS, OVERVIEW_COLUMNS
 from dumbbell.metrics import METRICS
 from dumbbell.models.allocations import ALLOCATIONS
 from dumbbell.plots.run_figures import SERIES
-from dumbbell.plots.xval_figures import SERIES as XVAL_SERIES
 from dumbbell.report.language import bilingual, japanese, page_text
+from dumbbell.report.xval_figures import SERIES as XVAL_SERIES
 from dumbbell.run.engine import KERNEL, SIMULATOR
 from dumbbell_studies.papers import PAPERS, Outcome
 from dumbbell_studies.papers.conclusion import Conclusion

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import dumbbell
+from dumbbell.figures import Curve, Figure
+from dumbbell.figures.frame import save
 from dumbbell.models import MODELS
-from dumbbell.plots import Curve, Figure
-from dumbbell.plots.paper_figure import save
 from dumbbell.report.chart import chart
 from dumbbell_studies.papers import PAPERS, Paper, Reproduction
 from dumbbell_studies.papers.coexistence import Point, grid, scenario

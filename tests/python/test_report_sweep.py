@@ -20,15 +20,15 @@ import pytest
 
 import dumbbell
 from dumbbell.errors import ResultError
+from dumbbell.figures.figure import Curve, Figure
 from dumbbell.metrics import METRICS
 from dumbbell.models import MODELS
 from dumbbell.plots.cell_values import CellValues
-from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.report import embedded_series, sweep_page
 from dumbbell.report.chart import chart, script_json
 from dumbbell.report.rerun import rerun_text, seeds_text
-from dumbbell.report.side_by_side import compare_sweeps
+from dumbbell.report.side_by_side import compare_sweeps, second_view
 from dumbbell.report.source import load_results
 from dumbbell.report.summary_table import write_fine
 from dumbbell.report.sweep_page import render_sweep
@@ -278,7 +278,7 @@ def test_a_sweep_differs_nowhere_from_itself(result):
 
 
 def test_of_two_groups_one_share_is_tested(result):
-    figures = ResultFigures(result, result)
+    figures = ResultFigures(result, second_view(result, result))
     share, goodput = (
         compare_sweeps(figures, [figures.metric(name)]).tables[0]
         for name in ("share", "goodput_per_flow_bps")
@@ -307,10 +307,10 @@ def test_cells_of_other_conditions_are_not_compared():
     assert a.cells[0].label == b.cells[0].label == "all"
     said = r"differ in rate \(`5mbit` and `10mbit`\), buffer \(`2bdp` and `8bdp`\)"
     with pytest.raises(ResultError, match=said):
-        ResultFigures(a, b)
+        second_view(a, b)
     alone = Sweep(dumbbell.Scenario(["reno"], time="1s"), {}).run(cache=False)
     with pytest.raises(ResultError, match="have 2 and 1 groups of flows"):
-        ResultFigures(a, alone)
+        second_view(a, alone)
 
 
 def test_cells_of_the_same_conditions_are_compared_whatever_the_axes(tmp_path):
@@ -319,7 +319,8 @@ def test_cells_of_the_same_conditions_are_compared_whatever_the_axes(tmp_path):
         dumbbell.Scenario(["reno", "cubic"], time="1s"), {"flows": [2, 4], "buffer": "1..4bdp"}
     )
     b = Sweep(dumbbell.Scenario(fours, time="1s"), {"buffer": "2..8bdp"})
-    figures = ResultFigures(a.run(out=tmp_path / "a"), b.run(out=tmp_path / "b"))
+    first, second = a.run(out=tmp_path / "a"), b.run(out=tmp_path / "b")
+    figures = ResultFigures(first, second_view(first, second))
     goodput = figures.metric("goodput_bps")
     compared = compare_sweeps(figures, [goodput])
     assert (compared.cells, compared.only_a, compared.only_b) == (2, 4, 1)

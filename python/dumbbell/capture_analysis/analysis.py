@@ -19,7 +19,7 @@ from dumbbell.result_file import read_json
 from dumbbell.run.directory import ParquetTables
 
 if TYPE_CHECKING:
-    from dumbbell.plots.canvas import Canvas
+    from dumbbell.figures.canvas import Canvas
 
 __all__ = ["ANALYSIS_SCHEMA_VERSION", "Analysis"]
 
@@ -182,7 +182,7 @@ class Analysis:
     def plot(self) -> Canvas:
         """Draw throughput, RTT and in-flight over time, for a notebook."""
         from dumbbell.capture_analysis.figures import draw_overview
-        from dumbbell.plots.paper_figure import drawn
+        from dumbbell.figures.frame import drawn
 
         return drawn(draw_overview(self))
 

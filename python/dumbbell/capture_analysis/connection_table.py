@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dumbbell.capture_analysis.analysis import Analysis
-from dumbbell.plots.style import cc_label
+from dumbbell.figures.style import cc_label
 
 __all__ = ["COLUMNS", "connection_label", "connection_row", "endpoint", "scaled"]
 

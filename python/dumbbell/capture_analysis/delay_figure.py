@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dumbbell.capture_analysis.matching import Match
-from dumbbell.plots import Curve, Figure
-from dumbbell.plots.floats import to_floats
+from dumbbell.figures import Curve, Figure
+from dumbbell.figures.floats import to_floats
 
 __all__ = ["draw_delay"]
 

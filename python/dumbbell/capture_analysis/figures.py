@@ -11,9 +11,9 @@ from dumbbell.capture_analysis.analysis import Analysis
 from dumbbell.capture_analysis.connection_table import connection_label
 from dumbbell.capture_analysis.time_sequence import draw_time_sequence
 from dumbbell.congestion_control.choice import split_preset
-from dumbbell.plots import Curve, Figure, group_colors
-from dumbbell.plots.floats import to_floats
-from dumbbell.plots.style import CONNECTION_COLORS, shades
+from dumbbell.figures import Curve, Figure, group_colors
+from dumbbell.figures.floats import to_floats
+from dumbbell.figures.style import CONNECTION_COLORS, shades
 
 __all__ = ["draw_figures", "draw_overview"]
 

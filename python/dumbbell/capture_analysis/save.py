@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dumbbell.plots.figure import Figure
+from dumbbell.figures.figure import Figure
 from dumbbell.quantities.json_text import json_text
 from dumbbell.run.directory import check_parent, unwritable
 
@@ -30,7 +30,7 @@ def save(
     ResultError
         The directory cannot be written.
     """
-    from dumbbell.plots.paper_figure import save_all
+    from dumbbell.figures.frame import save_all
 
     check_parent(directory)
     written = []

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dumbbell.capture_analysis.analysis import Analysis
-from dumbbell.plots import Curve, Figure
-from dumbbell.plots.floats import to_floats
+from dumbbell.figures import Curve, Figure
+from dumbbell.figures.floats import to_floats
 
 __all__ = ["draw_time_sequence"]
 

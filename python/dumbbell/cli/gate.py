@@ -45,7 +45,7 @@ from dumbbell.runs.cache import as_cache
 from dumbbell.scenario.element import QueueChoice
 from dumbbell.scenario.fields import RUN
 from dumbbell.terminal import options
-from dumbbell.terminal.completion import complete_suites, complete_what
+from dumbbell.terminal.completion import complete_what, matching
 from dumbbell.terminal.console import (
     note,
     note_cache,
@@ -66,6 +66,12 @@ EXAMPLES = (
     "dumbbell gate regression --cc cubic --record results/baseline",
     "dumbbell gate results/baseline --cc cubic:beta=819 --markdown results/gate.md",
 )
+
+
+def complete_suites(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a suite that comes with dumbbell."""
+    return matching(incomplete, ((name, find_suite(name).title) for name in shipped_suites()))
+
 
 What = Annotated[
     str | None,

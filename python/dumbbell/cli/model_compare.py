@@ -12,10 +12,10 @@ from rich.console import Console
 
 from dumbbell.cli.axes import RANGE
 from dumbbell.errors import ScenarioError, nearest
+from dumbbell.figures.frame import save
 from dumbbell.models import MODELS, Model
 from dumbbell.models.comparison import ModelComparison, compare_model, summarize, verdict_counts
 from dumbbell.plots.comparison_figure import draw_comparison
-from dumbbell.plots.paper_figure import save
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import Time
 from dumbbell.run.directory import check_parent

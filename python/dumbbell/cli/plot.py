@@ -9,12 +9,14 @@ from typing import Annotated, TypeAlias
 import typer
 
 from dumbbell.errors import ResultError, ScenarioError, nearest
+from dumbbell.figures.figure import Figure
+from dumbbell.figures.frame import WIDTHS_MM
+from dumbbell.figures.y_range import Range, y_ranges
 from dumbbell.models import MODELS
-from dumbbell.plots.figure import Figure
-from dumbbell.plots.paper_figure import FORMATS, STYLES, WIDTHS_MM, save_for_print
+from dumbbell.plots.paper_figure import FORMATS, STYLES, save_for_print
 from dumbbell.plots.result_figures import USUAL, ResultFigures
 from dumbbell.plots.run_figures import SERIES, USUAL_SERIES, draw_series
-from dumbbell.plots.y_range import Range, y_ranges
+from dumbbell.report.side_by_side import second_view
 from dumbbell.report.source import load_results
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics, complete_models
@@ -103,7 +105,8 @@ def plot_command(
         if series is not None:
             raise ResultError("--series is for a run; a sweep is drawn by --metric")
         other = None if against is None else load_results(against)
-        frames = frames_of_sweep(ResultFigures(result, other, x=x), metric, model or [], size)
+        figures = ResultFigures(result, second_view(result, other), x=x)
+        frames = frames_of_sweep(figures, metric, model or [], size)
     else:
         for option, value in {
             "--metric": metric, "--x": x, "--against": against, "--model": model,

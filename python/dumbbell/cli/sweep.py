@@ -11,8 +11,9 @@ import typer
 from dumbbell.cli import axes
 from dumbbell.cli.sweep_table import print_sweep
 from dumbbell.errors import ScenarioError
+from dumbbell.figures.frame import can_draw
 from dumbbell.metrics import metric_named
-from dumbbell.plots.paper_figure import can_draw, save_for_print
+from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.quantities.plain_value import to_plain
 from dumbbell.quantities.pluralize import pluralize

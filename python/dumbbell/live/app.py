@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Footer, RichLog, Static
 from textual_plot import HiResMode, LegendLocation, PlotWidget
 
+from dumbbell.figures.style import group_colors
 from dumbbell.live.history import WINDOW_S, Curve, History
-from dumbbell.plots.style import group_colors
 from dumbbell.scenario import Scenario
 
 __all__ = ["LiveView"]

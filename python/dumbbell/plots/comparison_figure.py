@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dumbbell.figures.figure import Curve, Figure
+from dumbbell.figures.style import style_of
 from dumbbell.models import Model
 from dumbbell.models.comparison import ModelComparison
-from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.model_overlay import overlay
-from dumbbell.plots.style import style_of
 
 __all__ = ["draw_comparison"]
 

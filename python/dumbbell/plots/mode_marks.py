@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.plots.figure import Mark
-from dumbbell.plots.floats import to_floats
+from dumbbell.figures.figure import Mark
+from dumbbell.figures.floats import to_floats
+from dumbbell.figures.style import group_colors
+from dumbbell.plots.labels import group_labels
 from dumbbell.plots.state_values import first_state, state_values
-from dumbbell.plots.style import group_colors, group_labels
 from dumbbell.run import Run
 
 __all__ = ["MAX_MARKS", "mode_marks"]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from dumbbell.figures.figure import Curve
 from dumbbell.models import DoesNotApply, Model, Prediction
-from dumbbell.plots.figure import Curve
 from dumbbell.scenario import Scenario
 
 __all__ = ["model_curve", "overlay"]

@@ -8,15 +8,15 @@ from functools import cache
 
 import numpy as np
 
-from dumbbell.compare.pairs import cells_alike
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.errors import ResultError, nearest
+from dumbbell.figures.figure import Curve, Figure
+from dumbbell.figures.style import UNKNOWN_COLOR, cc_label, group_colors, style_of
 from dumbbell.metrics import Metric
 from dumbbell.models import MODELS, Model, Prediction, models_of
 from dumbbell.plots.cell_values import CellValues
-from dumbbell.plots.figure import Curve, Figure
+from dumbbell.plots.labels import group_labels
 from dumbbell.plots.model_overlay import model_curve
-from dumbbell.plots.style import UNKNOWN_COLOR, cc_label, group_colors, group_labels, style_of
 from dumbbell.plots.sweep_layout import Facet, Layout, lay_out
 from dumbbell.scenario.describe_path import describe_path
 from dumbbell.statistics import Interval
@@ -116,28 +116,23 @@ class ResultFigures:
         Another one, drawn with hollow markers where its cells match.
     x
         Name of the axis along x; None lets the sweep's layout choose.
-    names
-        What the two are called.
 
     Raises
     ------
     ResultError
-        There is no such axis, or the sweeps have no matching cells.
+        There is no such axis.
     """
 
     def __init__(
         self,
         result: SweepResult,
-        against: SweepResult | None = None,
+        against: SweepView | None = None,
         *,
         x: str | None = None,
-        names: tuple[str, str] = ("A", "B"),
     ) -> None:
         self.layout: Layout = lay_out(result, x)
-        self.first = SweepView(result, names[0] if against is not None else "")
-        self.second = (
-            None if against is None else SweepView(against, names[1], cells_alike(result, against))
-        )
+        self.first = SweepView(result, "" if against is None else "A")
+        self.second = against
         self.caption = outline(result, self.first.labels)
 
     @property

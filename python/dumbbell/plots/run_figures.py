@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dumbbell.errors import ResultError, nearest
+from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray
+from dumbbell.figures.floats import to_floats
+from dumbbell.figures.style import UNKNOWN_COLOR, group_colors, shades
 from dumbbell.metrics.metric import AT
-from dumbbell.plots.figure import MAX_POINTS, Curve, Figure, FloatArray
-from dumbbell.plots.floats import to_floats
+from dumbbell.plots.labels import group_labels
 from dumbbell.plots.mode_marks import mode_marks
 from dumbbell.plots.state_values import first_state, state_values
-from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, shades
 from dumbbell.plots.time_grid import TimeGrid
 from dumbbell.plots.transfer_figures import draw_transfers
 from dumbbell.run import Run

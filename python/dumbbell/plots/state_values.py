@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dumbbell.plots.figure import FloatArray
-from dumbbell.plots.floats import to_floats
+from dumbbell.figures.figure import FloatArray
+from dumbbell.figures.floats import to_floats
 from dumbbell.run import Run
 
 __all__ = ["first_state", "state_values"]

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dumbbell.plots.figure import MAX_POINTS, Curve, Figure, FloatArray
-from dumbbell.plots.style import group_colors, group_labels, shades
+from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray
+from dumbbell.figures.style import group_colors, shades
+from dumbbell.plots.labels import group_labels
 from dumbbell.run import Run
 from dumbbell.run.group_transfers import GroupTransfers, group_transfers
 from dumbbell.statistics.survival import SurvivalCurve

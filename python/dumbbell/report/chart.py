@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from dumbbell.plots.figure import Curve, Figure, FloatArray, thin
-from dumbbell.plots.static import with_margin
-from dumbbell.plots.y_range import Range, y_ranges
+from dumbbell.figures.figure import Curve, Figure, FloatArray, thin
+from dumbbell.figures.static import with_margin
+from dumbbell.figures.y_range import Range, y_ranges
 from dumbbell.report.language import page_text
 
 __all__ = ["chart", "rounded", "script_json"]

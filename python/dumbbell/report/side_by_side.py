@@ -12,17 +12,32 @@ from dumbbell.compare.comparison import (
     match_seeds,
     reported_groups,
 )
+from dumbbell.compare.pairs import cells_alike
 from dumbbell.errors import ResultError
 from dumbbell.metrics import Metric
 from dumbbell.plots.result_figures import ResultFigures, SweepView
 from dumbbell.plots.sweep_layout import Layout
 from dumbbell.report.summary_table import digits_of, write_fine
 from dumbbell.statistics import Difference
+from dumbbell.sweeps import SweepResult
 
-__all__ = ["DifferenceRow", "DifferenceTable", "SweepComparison", "compare_sweeps"]
+__all__ = ["DifferenceRow", "DifferenceTable", "SweepComparison", "compare_sweeps", "second_view"]
 
 #: Rows of a metric's table.
 MAX_ROWS = 400
+
+
+def second_view(result: SweepResult, against: SweepResult | None) -> SweepView | None:
+    """Return what figures show beside a sweep: another one, cell by cell; None without.
+
+    Raises
+    ------
+    ResultError
+        The two have no cell in common.
+    """
+    if against is None:
+        return None
+    return SweepView(against, "B", cells_alike(result, against))
 
 
 @dataclass(frozen=True)

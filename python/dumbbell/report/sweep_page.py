@@ -10,9 +10,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from dumbbell.figures.y_range import y_ranges
 from dumbbell.metrics import Metric
 from dumbbell.plots.result_figures import ResultFigures
-from dumbbell.plots.y_range import y_ranges
 from dumbbell.report.chart import chart, script_json
 from dumbbell.report.embedded_series import Embedded, embed
 from dumbbell.report.link_table import (
@@ -25,7 +25,7 @@ from dumbbell.report.link_table import (
     reference_rows,
 )
 from dumbbell.report.rerun import rerun_text, seeds_text
-from dumbbell.report.side_by_side import SweepComparison, compare_sweeps
+from dumbbell.report.side_by_side import SweepComparison, compare_sweeps, second_view
 from dumbbell.report.summary_table import CellTable, make_tables
 from dumbbell.report.template import render_template, write_page
 from dumbbell.report.verdict_table import VerdictNote, verdict_counts, verdict_notes
@@ -195,7 +195,7 @@ def gather(
     report(0.0, "reading the verdicts")
     remarks = tuple(tuple(verdict_notes(each)) for each in results)
     report(0.1, "computing intervals")
-    figures = ResultFigures(result, against)
+    figures = ResultFigures(result, second_view(result, against))
     first, more = chosen_metrics(figures)
     per_group = tuple(metric for metric in first if metric.of_groups)
     per_run = tuple(metric for metric in first if not metric.of_groups)

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.plots import Figure
+from dumbbell.figures import Figure
 from dumbbell.report.chart import chart, script_json
 from dumbbell.report.language import bilingual, marked
 from dumbbell.scratch import scratch_directory

@@ -13,8 +13,8 @@ from dumbbell.compare.xval_table import (
     counts,
     overview_rows,
 )
-from dumbbell.plots.xval_figures import draw_case
 from dumbbell.report.template import plot, render_template, write_page
+from dumbbell.report.xval_figures import draw_case
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import EmulationRecord

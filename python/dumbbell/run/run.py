@@ -40,7 +40,7 @@ from dumbbell.statistics import jain
 from dumbbell.verdict import Verdict, evaluate
 
 if TYPE_CHECKING:
-    from dumbbell.plots.canvas import Canvas
+    from dumbbell.figures.canvas import Canvas
     from dumbbell.records.rows import EmulationRecord
 
 __all__ = ["SCHEMA_VERSION", "Run"]
@@ -300,10 +300,10 @@ class Run:
 
         Returns
         -------
-        dumbbell.plots.canvas.Canvas
+        dumbbell.figures.canvas.Canvas
             A matplotlib figure.
         """
-        from dumbbell.plots.paper_figure import drawn
+        from dumbbell.figures.frame import drawn
         from dumbbell.plots.run_figures import USUAL_SERIES, draw_series
 
         return drawn(draw_series(self, series or USUAL_SERIES), size)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from dumbbell.plots.canvas import Canvas
+    from dumbbell.figures.canvas import Canvas
 
 __all__ = ["SweepResult"]
 
@@ -124,10 +124,10 @@ class SweepResult:
 
         Returns
         -------
-        dumbbell.plots.canvas.Canvas
+        dumbbell.figures.canvas.Canvas
             A matplotlib figure.
         """
-        from dumbbell.plots.paper_figure import drawn
+        from dumbbell.figures.frame import drawn
         from dumbbell.plots.result_figures import ResultFigures
 
         figures = ResultFigures(self, x=x)

@@ -24,7 +24,6 @@ __all__ = [
     "complete_metrics",
     "complete_models",
     "complete_queues",
-    "complete_suites",
     "complete_tcp",
     "complete_traffic",
     "complete_what",
@@ -193,13 +192,6 @@ def complete_traffic(incomplete: str) -> list[tuple[str, str]]:
 
     docs = {each.name: each.doc for of in (applications(), distributions()) for each in of.values()}
     return matching(incomplete, docs.items())
-
-
-def complete_suites(incomplete: str) -> list[tuple[str, str]]:
-    """Complete a suite that comes with dumbbell."""
-    from dumbbell.gate import find_suite, shipped_suites
-
-    return matching(incomplete, ((name, find_suite(name).title) for name in shipped_suites()))
 
 
 def complete_models(incomplete: str) -> list[tuple[str, str]]:

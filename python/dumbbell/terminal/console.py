@@ -98,7 +98,7 @@ def print_to_stderr(label: str, message: str) -> None:
 
 def note_missing_figures() -> None:
     """Note that no figure files are written, if the package that draws them is missing."""
-    from dumbbell.plots.paper_figure import can_draw  # numpy: too slow to import for `--help`
+    from dumbbell.figures.frame import can_draw  # numpy: too slow to import for `--help`
 
     if not can_draw():
         note("no figure files without matplotlib: `pip install 'dumbbell[plot]'`; pages have them")

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from dumbbell.capture_analysis import Analysis, analyze
 from dumbbell.errors import CaptureError
-from dumbbell.plots import to_floats
+from dumbbell.figures import to_floats
 from dumbbell.run import Run
 from dumbbell_studies.papers.series import first_flow
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from dumbbell.figures import Curve, Figure, style_of
 from dumbbell.models import MODELS, Prediction
-from dumbbell.plots import Curve, Figure, overlay, style_of
+from dumbbell.plots import overlay
 from dumbbell.run import Run
 from dumbbell.scenario import Group, Scenario
 from dumbbell.statistics import mean_and_interval

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from dumbbell.plots import Figure
+from dumbbell.figures import Figure
 from dumbbell.run import KERNEL, SIMULATOR, Run
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers.finding import Check, CheckSummary, Finding, evaluate, summarize

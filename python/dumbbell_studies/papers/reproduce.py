@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import __version__
-from dumbbell.plots import Figure, save_all
+from dumbbell.figures import Figure, save_all
 from dumbbell.quantities import json_text
 from dumbbell.run import (
     KERNEL,

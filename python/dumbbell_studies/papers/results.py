@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from dumbbell.figures import Curve, style_of
 from dumbbell.metrics import METRICS, Observation, Warmup
-from dumbbell.plots import Curve, style_of
 from dumbbell.run import Run
 from dumbbell.verdict import worst
 

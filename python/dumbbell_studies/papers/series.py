@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dumbbell.plots import to_floats
+from dumbbell.figures import to_floats
 from dumbbell.run import Run
 
 __all__ = ["first_flow", "flow_series", "share_of_time", "state_labels"]

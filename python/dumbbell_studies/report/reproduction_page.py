@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from dumbbell.plots import Figure
+from dumbbell.figures import Figure
 from dumbbell.report import plot, render_template, write_page
 from dumbbell.scenario import label_of
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from dumbbell.figures import Curve, Figure, style_of
 from dumbbell.models import MODELS
-from dumbbell.plots import Curve, Figure, overlay, style_of
+from dumbbell.plots import overlay
 from dumbbell_studies.papers.kakenhi2024.alone_metrics import ALONE_METRICS
 from dumbbell_studies.papers.kakenhi2024.by_kind import (
     alone_of,

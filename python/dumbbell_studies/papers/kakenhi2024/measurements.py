@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dumbbell.figures import to_floats
 from dumbbell.metrics import Warmup
 from dumbbell.models import trajectory_mean_pkts
-from dumbbell.plots import to_floats
 from dumbbell.run import Run
 from dumbbell_studies.papers.kakenhi2024.runs import Alone, Interval, Point
 from dumbbell_studies.papers.results import group_values

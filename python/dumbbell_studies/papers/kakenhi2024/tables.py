@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.plots import style_of
+from dumbbell.figures import style_of
 from dumbbell_studies.papers.kakenhi2024.alone_metrics import ALONE_METRICS
 from dumbbell_studies.papers.kakenhi2024.by_kind import (
     alone_of,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dumbbell.plots import Curve, Figure, buffer_colors
+from dumbbell.figures import Curve, Figure, buffer_colors
 from dumbbell.run import Run
 from dumbbell_studies.papers.captured_flow import CapturedFlow, read_first_flows
 from dumbbell_studies.papers.inflight_counts import compare_counts

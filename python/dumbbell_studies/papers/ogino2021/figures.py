@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dumbbell.plots import Curve, Figure, buffer_colors, style_of
+from dumbbell.figures import Curve, Figure, buffer_colors, style_of
 from dumbbell_studies.papers.ogino2021.measurements import Measured, points_of
 from dumbbell_studies.papers.ogino2021.runs import BUFFERS_BDP, COPA, RIVAL, Point
 from dumbbell_studies.papers.results import Results

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dumbbell.plots import style_of
+from dumbbell.figures import style_of
 from dumbbell.statistics import mean_and_interval
 from dumbbell_studies.papers.ogino2021.measurements import Measured, points_of
 from dumbbell_studies.papers.ogino2021.runs import FLOWS, RIVALS, Point

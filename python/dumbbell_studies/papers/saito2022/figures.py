@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dumbbell.figures import Curve, Figure, buffer_colors, style_of
 from dumbbell.models import MODELS, Prediction
-from dumbbell.plots import Curve, Figure, buffer_colors, overlay, style_of
+from dumbbell.plots import overlay
 from dumbbell_studies.papers.results import Results
 from dumbbell_studies.papers.saito2022.measurements import Measured
 from dumbbell_studies.papers.saito2022.runs import FLOWS, PAPER_SPREAD, Point, scenario

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dumbbell.congestion_control.choice import split_preset
-from dumbbell.scenario import Scenario
 
 __all__ = [
     "CONNECTION_COLORS",
@@ -17,7 +16,6 @@ __all__ = [
     "buffer_colors",
     "cc_label",
     "group_colors",
-    "group_labels",
     "shades",
     "style_of",
 ]
@@ -82,14 +80,6 @@ def cc_label(cc: str) -> str:
     spelled, colon, params = cc.partition(":")
     name, preset = split_preset(spelled)
     return style_of(name).label + f"@{preset}" * bool(preset) + colon + params
-
-
-def group_labels(scenario: Scenario) -> list[str]:
-    """Return the groups' names in a figure: the styles' names where these are distinct."""
-    return [
-        cc_label(label) if label == str(group.cc) else label
-        for group, label in zip(scenario.groups, scenario.group_labels, strict=True)
-    ]
 
 
 def group_colors(ccs: Sequence[str]) -> list[str]:

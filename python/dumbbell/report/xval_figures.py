@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dumbbell.compare.xval import XvalCase
-from dumbbell.plots import Curve, Figure, group_colors, style_of
+from dumbbell.figures import Curve, Figure, group_colors, style_of
 from dumbbell.run import Run
 
 __all__ = ["draw_case"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from dumbbell.plots.figure import MAX_MARKED, Curve, Figure, Mark, thin
-from dumbbell.plots.y_range import Range
+from dumbbell.figures.figure import MAX_MARKED, Curve, Figure, Mark, thin
+from dumbbell.figures.y_range import Range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dumbbell.plots.figure import Figure, FloatArray
+from dumbbell.figures.figure import Figure, FloatArray
 
 __all__ = ["Range", "y_ranges"]
 

@@ -1,0 +1,206 @@
+"""Figures in one frame under one legend: for a notebook, for a file beside results, for print."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.errors import ResultError
+from dumbbell.figures.figure import Figure
+from dumbbell.figures.static import SETTINGS, Handles, draw, draw_legend
+from dumbbell.figures.y_range import Range, y_ranges
+from dumbbell.optional import optional
+
+if TYPE_CHECKING:
+    from dumbbell.figures.canvas import Canvas
+
+__all__ = [
+    "PNG_DPI", "PRINT", "WIDTHS_MM", "can_draw", "compose", "drawn", "save", "save_all",
+    "shared_ranges", "write",
+]  # fmt: skip
+
+#: Widths that fit one column, and both, without scaling, in ACM's `acmart` (84.7 and 177.9 mm) and
+#: IEEE's `IEEEtran` (88.9 and 181.9 mm).
+WIDTHS_MM = {"1col": 84.0, "2col": 177.0}
+#: Width of a figure next to results, a column and a half: labels stay readable when it is scaled.
+FILE_MM = 127.0
+MM_PER_INCH = 25.4
+#: By style; 600 is usual for line art in print.
+PNG_DPI = {"paper": 600, "report": 200}
+#: Height of a panel over its width, and the highest, mm.
+ASPECT = 0.62
+MAX_PANEL_MM = 70.0
+#: Panels over one time axis are flatter.
+FLAT = 0.6
+#: The narrowest that a panel may be, mm.
+MIN_PANEL_MM = 50.0
+#: Width of a name in the legend, and height of a row of it, mm.
+LABEL_MM, LEGEND_ROW_MM = 42.0, 4.5
+#: Width of a letter of the heading, mm.
+LETTER_MM = 1.6
+#: `paper`: 8 pt, without a heading, which belongs in the caption. `report`: with one.
+#: Type 42 is TrueType; a paper's SVG has letters as outlines, which look the same in every reader.
+PRINT: Any = {
+    **SETTINGS, "font.size": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
+    "axes.linewidth": 0.6, "lines.linewidth": 1.0, "pdf.fonttype": 42, "ps.fonttype": 42,
+}  # fmt: skip
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is installed, which the extra `plot` brings."""
+    return find_spec("matplotlib") is not None
+
+
+def save_all(figures: Iterable[Figure], directory: Path) -> list[Path]:
+    """Draw figures into files, as `save` does; none without matplotlib."""
+    return [path for figure in figures for path in save(figure, directory)] if can_draw() else []
+
+
+def save(figure: Figure, directory: Path) -> list[Path]:
+    """Draw a figure into ``<name>.png`` and ``<name>.svg``, whose text can be searched.
+
+    Parameters
+    ----------
+    figure
+        What to draw.
+    directory
+        Where; created if it does not exist.
+
+    Returns
+    -------
+    list of Path
+        The PNG and the SVG.
+
+    Raises
+    ------
+    MissingPackageError
+        matplotlib is not installed.
+    """
+    mpl = optional("matplotlib", extra="plot", purpose="a figure as a file")
+    directory.mkdir(parents=True, exist_ok=True)
+    shown = [replace(figure, caption="")]
+    with mpl.rc_context(SETTINGS):
+        canvas = compose(shown, FILE_MM, "report", shared_ranges(shown))
+        paths = [directory / f"{figure.name}.{suffix}" for suffix in ("png", "svg")]
+        return [write(canvas, path, PNG_DPI["report"]) for path in paths]
+
+
+def drawn(figures: Sequence[Figure], size: str = "2col") -> Canvas:
+    """Return figures as one matplotlib figure, which a notebook shows.
+
+    Parameters
+    ----------
+    figures
+        Of one quantity, or of several over the same x axis.
+    size
+        ``1col`` or ``2col``.
+    """
+    mpl = optional("matplotlib", extra="plot", purpose="a figure")
+
+    if not figures:
+        raise ResultError("there is nothing to draw: no time series was recorded")
+    with mpl.rc_context(PRINT):
+        return compose(figures, WIDTHS_MM[size], "report", shared_ranges(figures))
+
+
+def shared_ranges(figures: Sequence[Figure]) -> list[Range]:
+    """Return a range for each figure's y axis: one for all of the same quantity."""
+    by_label: dict[str, list[Figure]] = {}
+    for figure in figures:
+        by_label.setdefault(figure.y_label, []).append(figure)
+    found = {label: iter(y_ranges(each, whole_bars=True)) for label, each in by_label.items()}
+    return [next(found[figure.y_label]) for figure in figures]
+
+
+def compose(
+    figures: Sequence[Figure], width_mm: float, style: str, ranges: Sequence[Range]
+) -> Canvas:
+    """Lay figures out in rows under one legend."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from dumbbell.figures.canvas import Canvas
+
+    most = max(1, math.floor(width_mm / MIN_PANEL_MM))
+    rows = math.ceil(len(figures) / most)
+    columns = math.ceil(len(figures) / rows)  # four panels are two by two, not three and one
+    legend = Legend(figures, width_mm, style)
+    panel_mm = min(MAX_PANEL_MM, ASPECT * width_mm / columns * (1.0 if columns == 1 else 1.15))
+    is_one_quantity = len({figure.y_label for figure in figures}) == 1
+    if columns == 1 and not is_one_quantity:
+        panel_mm *= FLAT
+    titles_mm = 5.0 if len(figures) > 1 else 0.0
+    height_mm = rows * (panel_mm + titles_mm) + legend.height_mm + 2.0
+    canvas = Canvas(figsize=(width_mm / MM_PER_INCH, height_mm / MM_PER_INCH), layout="constrained")
+    FigureCanvasAgg(canvas)
+    alike = is_one_quantity and len(set(ranges)) == 1
+    grid = canvas.subplots(rows, columns, sharey=alike, squeeze=False).ravel()
+    handles: Handles = {}
+    for index, (axes, figure) in enumerate(zip(grid, figures, strict=False)):
+        # A lone figure's title is in its caption; several quantities are named by their axes.
+        is_titled = is_one_quantity and len(figures) > 1
+        title = figure.title if style == "report" or is_titled else ""
+        handles |= draw(axes, replace(figure, title=title), ranges[index])
+        axes.label_outer(remove_inner_ticks=False)
+        if not alike:
+            axes.tick_params(axis="y", labelleft=True)
+        if not is_one_quantity:
+            axes.set_ylabel(figure.y_label)
+        if index + columns >= len(figures):
+            # The lowest of its column, even where the last row has an empty place below it.
+            axes.set_xlabel(figure.x_label)
+            axes.tick_params(axis="x", labelbottom=True)
+            axes.xaxis.get_offset_text().set_visible(True)
+    for axes in grid[len(figures) :]:
+        axes.set_visible(False)
+    legend.draw(canvas, handles)
+    return canvas
+
+
+class Legend:
+    """The names of all curves of some figures, each once, above them.
+
+    Parameters
+    ----------
+    figures
+        Beside one another.
+    width_mm
+        Of the frame.
+    style
+        ``report`` has a heading; a paper has its caption.
+    """
+
+    def __init__(self, figures: Sequence[Figure], width_mm: float, style: str) -> None:
+        self.names = len(
+            {curve.label for figure in figures for curve in figure.curves if not curve.optional}
+        )
+        self.columns = max(1, min(self.names, round(width_mm / LABEL_MM)))
+        caption = figures[0].caption if style == "report" else ""
+        self.heading = fill(caption, round(width_mm / LETTER_MM))
+
+    @property
+    def height_mm(self) -> float:
+        """Height of its rows and heading."""
+        rows = math.ceil(self.names / self.columns) + len(self.heading.splitlines())
+        return LEGEND_ROW_MM * rows
+
+    def draw(self, canvas: Canvas, handles: Handles) -> None:
+        """Draw it above the panels that hold the curves."""
+        draw_legend(
+            canvas, handles, title=self.heading or None, loc="outside upper center",
+            ncols=self.columns, title_fontsize=8, fontsize=7, frameon=False, handlelength=1.8,
+            columnspacing=1.2,
+        )  # fmt: skip
+
+
+def write(canvas: Canvas, path: Path, dpi: int) -> Path:
+    """Write one format; the same figure gives the same bytes."""
+    metadata: dict[str, dict[str, Any]] = {
+        "svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None},
+    }  # fmt: skip
+    canvas.savefig(path, dpi=dpi, metadata=metadata[path.suffix[1:]])
+    return path
