@@ -30,14 +30,14 @@ PATTERNS = {
     "anew": r"\banew\b",
 }
 LIMITS = {
-    "count noun": 47,
-    "so many": 39,
+    "count noun": 33,
+    "so many": 6,
     "nobody": 3,
-    "tells": 31,
-    "whatever": 26,
+    "tells": 11,
+    "whatever": 10,
     "anew": 1,
-    "opening": 58,
-    "two words": 72,
+    "opening": 18,
+    "two words": 38,
 }
 OPENING = re.compile(r"(?:So|As|Of|By|Which|Whose)\b")
 RUST_DOC = re.compile(r"^[ \t]*(//[/!])[^/\n].*(?:\n[ \t]*\1.*)*", re.MULTILINE)
