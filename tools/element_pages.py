@@ -14,8 +14,8 @@ from markdown_tables import markdown_table
 
 from dumbbell.scenario.distribution import DistributionDeclaration, distributions
 from dumbbell.scenario.element import Element, impairments, media, queue_disciplines
+from dumbbell.scenario.linux_release import DEFAULT_TCP, kernels
 from dumbbell.scenario.parameter import ElementParameter
-from dumbbell.scenario.tcp import DEFAULT_TCP, kernels
 from dumbbell.scenario.trace_generators import GENERATORS
 from dumbbell.scenario.traffic import PRESET, applications
 

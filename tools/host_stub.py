@@ -20,7 +20,7 @@ from dataclasses import KW_ONLY
 
 from dumbbell.quantities.quantity import Buffer, Size, Time
 from dumbbell.scenario.fields import Field, Of, part_of_group
-from dumbbell.scenario.tcp import TcpChoice
+from dumbbell.scenario.linux_release import TcpChoice
 
 @part_of_group
 class Host:

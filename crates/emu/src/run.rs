@@ -101,7 +101,7 @@ fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use dumbbell_scenario::{Group, Host, Limit, Queue, ReceiverKind, tcp};
+    use dumbbell_scenario::{Group, Host, Limit, Queue, ReceiverKind, linux_release};
 
     use super::*;
 
@@ -131,7 +131,7 @@ mod tests {
             ),
             (
                 Host {
-                    tcp: tcp::Config::linux_4_15(),
+                    tcp: linux_release::Config::linux_4_15(),
                     ..host()
                 },
                 "`tcp`",

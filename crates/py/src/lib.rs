@@ -293,7 +293,7 @@ fn applications() -> PyResult<String> {
 /// The switches of a simulated host's TCP, and the releases of Linux that are settings of them, as JSON.
 #[pyfunction]
 fn tcp_kernels() -> PyResult<String> {
-    to_json(&dumbbell_scenario::tcp::declaration())
+    to_json(&dumbbell_scenario::linux_release::declaration())
 }
 
 /// Every distribution with its parameters, as JSON.

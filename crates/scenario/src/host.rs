@@ -8,8 +8,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use crate::ecn::GroupEcn;
+use crate::linux_release;
 use crate::receive_window::UNLIMITED_BYTES;
-use crate::tcp;
 
 /// Why the kernel engine does not have what is a host's own TCP.
 const OWN_TCP: &str = "whose hosts have this machine's TCP";
@@ -87,7 +87,7 @@ settings! {
         };
         /// Whose TCP the hosts have (simulator only): a release of Linux (`6.18`, `4.15`, `4.12`), with switches
         /// (`6.18:rto_marks=all`); `dumbbell tcp 4.15` lists them.
-        tcp: tcp::Config = tcp::Config::default(), with {
+        tcp: linux_release::Config = linux_release::Config::default(), with {
             engines: Engines::Simulator, why: OWN_TCP, example: "4.15",
             synonyms: &["kernel", "linux", "tcp_version", "kernel_version"],
         };
@@ -164,7 +164,7 @@ mod tests {
         let group = read(r#","tso":false,"ecn":"accecn","tcp":{"rto_cwnd":"one"}"#).expect("valid");
         assert!(!group.host.tso && group.host.nagle);
         assert_eq!(group.host.ecn, GroupEcn::AccEcn);
-        assert_eq!(group.host.tcp.rto_cwnd, tcp::RtoCwnd::one);
+        assert_eq!(group.host.tcp.rto_cwnd, linux_release::RtoCwnd::one);
         let json = serde_json::to_value(&group).expect("JSON");
         assert_eq!(json["mss_bytes"], 1448);
         let again: Group = serde_json::from_value(json).expect("valid");

@@ -24,6 +24,7 @@ mod ecn;
 mod group;
 mod host;
 mod link;
+pub mod linux_release;
 mod order;
 mod program;
 pub mod random;
@@ -31,7 +32,6 @@ mod receive_window;
 mod refusal;
 mod routes;
 mod scenario;
-pub mod tcp;
 mod topology;
 
 pub use change::{Change, ChangingPath};

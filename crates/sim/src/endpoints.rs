@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use dumbbell_cc::{Flow, Instance};
 use dumbbell_net::Ecn;
-use dumbbell_scenario::{Group, GroupEcn, ReceiverKind, UNLIMITED_BYTES, tcp};
+use dumbbell_scenario::{Group, GroupEcn, ReceiverKind, UNLIMITED_BYTES, linux_release};
 use dumbbell_tcp::{
     AccEcn, Behaviour, Detection, EcnMode, Half, Pacing, RackWindow, Receiver, ReceiverConfig,
     ReceiverRules, Sender, SenderConfig, TcpMemory, packet_memory_bytes,
@@ -148,29 +148,29 @@ pub(crate) fn count_memory(
 }
 
 /// The switches of a group as its senders have them.
-fn behaviour(tcp: &tcp::Config) -> Behaviour {
+fn behaviour(tcp: &linux_release::Config) -> Behaviour {
     Behaviour {
         detection: match tcp.detection {
-            tcp::Detection::rack => Detection::Rack,
-            tcp::Detection::dupthresh_and_rack => Detection::DupthreshAndRack,
+            linux_release::Detection::rack => Detection::Rack,
+            linux_release::Detection::dupthresh_and_rack => Detection::DupthreshAndRack,
         },
         rack_window: match tcp.rack_window {
-            tcp::RackWindow::rfc8985 => RackWindow::Rfc8985,
-            tcp::RackWindow::until_recovery => RackWindow::UntilRecovery,
-            tcp::RackWindow::until_loss => RackWindow::UntilLoss,
+            linux_release::RackWindow::rfc8985 => RackWindow::Rfc8985,
+            linux_release::RackWindow::until_recovery => RackWindow::UntilRecovery,
+            linux_release::RackWindow::until_loss => RackWindow::UntilLoss,
         },
-        rto_marks_all: tcp.rto_marks == tcp::RtoMarks::all,
-        rto_cwnd_one: tcp.rto_cwnd == tcp::RtoCwnd::one,
+        rto_marks_all: tcp.rto_marks == linux_release::RtoMarks::all,
+        rto_cwnd_one: tcp.rto_cwnd == linux_release::RtoCwnd::one,
         undoes_on_any_sack: tcp.undo_on_any_sack,
         has_hint_defect: tcp.hint_defect,
-        conserves_packets: tcp.prr == tcp::Prr::conservation,
-        probes_in_open_only: tcp.tlp == tcp::Tlp::open_only,
+        conserves_packets: tcp.prr == linux_release::Prr::conservation,
+        probes_in_open_only: tcp.tlp == linux_release::Tlp::open_only,
         pacing: match tcp.pacing {
-            tcp::Pacing::departure_time => Pacing::DepartureTime,
-            tcp::Pacing::timer => Pacing::Timer,
-            tcp::Pacing::none => Pacing::None,
+            linux_release::Pacing::departure_time => Pacing::DepartureTime,
+            linux_release::Pacing::timer => Pacing::Timer,
+            linux_release::Pacing::none => Pacing::None,
         },
-        defers_half_rtt: tcp.tso_defer == tcp::TsoDefer::half_rtt,
+        defers_half_rtt: tcp.tso_defer == linux_release::TsoDefer::half_rtt,
     }
 }
 

@@ -42,7 +42,7 @@ pub use dumbbell_results::{
 };
 pub use dumbbell_scenario::{
     Amount, CongestionControl, Control, Group, Host, Limit, Link, Queue, RateStep, ReceiverKind,
-    RttStep, Scenario, tcp,
+    RttStep, Scenario, linux_release,
 };
 use dumbbell_scenario::{UNLIMITED_BYTES, random};
 

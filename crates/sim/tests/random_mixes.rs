@@ -12,7 +12,8 @@ use dumbbell_net::medium::{dummynet_pipe, tclink_htb, tclink_tbf};
 use dumbbell_net::queue::{codel, drr, dummynet, fq_codel, sfq, tbf};
 use dumbbell_net::{Limit, MediumConfig};
 use dumbbell_sim::{
-    Amount, FlowSummary, Group, Host, Link, LinkSummary, Output, Queue, ReceiverKind, Scenario, tcp,
+    Amount, FlowSummary, Group, Host, Link, LinkSummary, Output, Queue, ReceiverKind, Scenario,
+    linux_release,
 };
 use proptest::prelude::*;
 
@@ -260,15 +261,15 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
 }
 
 /// A release of Linux, with some of another's switches.
-fn tcp() -> impl Strategy<Value = tcp::Config> {
+fn tcp() -> impl Strategy<Value = linux_release::Config> {
     let releases = vec![
-        tcp::Config::default(),
-        tcp::Config::linux_4_15(),
-        tcp::Config::linux_4_12(),
+        linux_release::Config::default(),
+        linux_release::Config::linux_4_15(),
+        linux_release::Config::linux_4_12(),
     ];
     let release = prop::sample::select(releases);
     (release.clone(), release, any::<[bool; 4]>()).prop_map(
-        |(one, other, [marks, cwnd, hint, pacing])| tcp::Config {
+        |(one, other, [marks, cwnd, hint, pacing])| linux_release::Config {
             rto_marks: if marks {
                 other.rto_marks
             } else {

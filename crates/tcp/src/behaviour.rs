@@ -1,7 +1,7 @@
 //! What Linux's sender did otherwise in earlier releases, rule by rule.
 //!
 //! The rules are independent of each other. [`Behaviour::default`] is Linux 6.18's; which release had which others is in
-//! `dumbbell_scenario::tcp`.
+//! `dumbbell_scenario::linux_release`.
 
 /// How losses are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

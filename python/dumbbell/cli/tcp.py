@@ -8,7 +8,7 @@ import typer
 
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.scenario.element import Element
-from dumbbell.scenario.tcp import kernels
+from dumbbell.scenario.linux_release import kernels
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_tcp
 from dumbbell.terminal.console import out, print_json, print_line, print_table

@@ -5,8 +5,8 @@ from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.group import MAX_FLOWS, Group
 from dumbbell.scenario.group_labels import label_of, short_paths
 from dumbbell.scenario.link import Link
+from dumbbell.scenario.linux_release import TcpChoice
 from dumbbell.scenario.scenario import Scenario
-from dumbbell.scenario.tcp import TcpChoice
 
 __all__ = [
     "MAX_FLOWS",

@@ -8,9 +8,10 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.quantities.quantity import Size, Time
+from dumbbell.scenario.ecn import Ecn
 from dumbbell.scenario.fields import FLOWS, Field
 from dumbbell.scenario.kinds import Flag, Kind, Measure, Named, Packets, Word
-from dumbbell.scenario.tcp import Ecn, TcpChoice
+from dumbbell.scenario.linux_release import TcpChoice
 
 __all__ = ["declared_fields"]
 

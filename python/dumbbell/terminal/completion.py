@@ -180,7 +180,7 @@ def complete_queues(incomplete: str) -> list[tuple[str, str]]:
 
 def complete_tcp(incomplete: str) -> list[tuple[str, str]]:
     """Complete a release of Linux."""
-    from dumbbell.scenario.tcp import kernels
+    from dumbbell.scenario.linux_release import kernels
 
     return matching(incomplete, [(name, each.doc) for name, each in kernels().items()])
 

@@ -24,6 +24,7 @@ __all__ = ["evaluate_emulation"]
 LATE_WARN, LATE_INVALID = 0.01, 0.05
 #: A single packet later than this part of the base RTT is a gap in the ACKs that shows in a time
 #: series. A gap now and then, of a packet in a thousand, changes no mean.
+#: The engine counts later packets as `late_pkts` (`LATE_DIVISOR` of `crates/emu/src/summarize.rs`).
 GAP = 0.1
 GAP_PKTS = 0.001
 #: Rate and base RTT measured on the idle path against those of the scenario; as for lateness.
