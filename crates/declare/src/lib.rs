@@ -1,13 +1,13 @@
-//! What goes into a run and what comes out, declared once.
+//! Macros that declare what goes into a run and what comes out of it, each once.
 //!
-//! [`settings!`]: what a queue discipline, an impairment, a medium, an application or a distribution has as
-//! parameters. It makes the struct that a scenario holds, its defaults, its JSON and the table that Python
-//! reads: the words of the command line, their help and their errors.
+//! [`settings!`] declares the parameters of a queue discipline, an impairment, a medium, an application, a distribution
+//! or a host. It generates the struct that a scenario holds, its defaults, its JSON, and the table that Python reads.
+//! The table gives Python the parameters' names on the command line, their help and their error messages.
 //!
-//! [`catalog!`]: a list of modules with such settings, of which a scenario names one.
+//! [`catalog!`] lists the modules that are alternatives, such as the queue disciplines. A scenario names one of them.
 //!
-//! [`records!`]: what a run reports. It makes the struct that both engines fill, its JSON and the table from which
-//! Python checks results, types their rows and writes their pages.
+//! [`records!`] declares what a run reports. It generates the struct that both engines fill, its JSON, and the table
+//! from which Python checks results, takes the types of their rows and writes their pages.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! dumbbell's kernel engine: the scenario on this machine's Linux TCP.
 //!
-//! Hosts are network namespaces, flows are sockets, and the path between them is that of
-//! `dumbbell-path`, driven by the monotonic clock.
+//! Hosts are network namespaces, flows are sockets, and the path between them is the
+//! network of `dumbbell-net`, driven by the monotonic clock.
 //!
 //! Each module uses only those above it:
 //!

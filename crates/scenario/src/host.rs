@@ -1,7 +1,7 @@
-//! The TCP stack of a group's hosts: what a user can set of it, and which engines have it.
+//! The TCP stack of a group's hosts: the fields that a user can set, and which engines have each.
 //!
-//! A field that is declared here is a word of files, an option, an axis and a row of the reference by that, and one that
-//! only the simulator has is refused by the kernel engine.
+//! A field declared here needs no other declaration. It becomes a key of scenario files, a command-line option, a sweep
+//! axis and a row of the reference. The kernel engine refuses a field that only the simulator has.
 
 use dumbbell_declare::{Engines, choices, settings};
 use serde::de::value::MapAccessDeserializer;

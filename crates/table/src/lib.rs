@@ -1,11 +1,12 @@
-//! Tables of columns, handed to other languages without a copy.
+//! Tables of columns, passed to other languages without a copy.
 //!
-//! Columns have the layout of [Arrow]: little-endian values one after another, and a bit for each value that is there.
-//! What reads or computes with them is on the other side, in Python. An Arrow library in Rust would bring its types,
-//! calendar and big numbers; the C data interface is [meant] to be written down by those who only hand over.
+//! Columns have the layout of [Arrow]: little-endian values one after another, and a bit per value that says whether it
+//! is there. Python reads the tables and computes with them, so this crate only exports them. It implements Arrow's C
+//! data interface by hand, as the interface's [goals] intend. An Arrow library in Rust would also bring its own
+//! types, calendar and big numbers.
 //!
 //! [Arrow]: https://arrow.apache.org/docs/format/Columnar.html
-//! [meant]: https://arrow.apache.org/docs/format/CDataInterface.html#goals
+//! [goals]: https://arrow.apache.org/docs/format/CDataInterface.html#goals
 
 mod arrow;
 mod batch;

@@ -1,5 +1,4 @@
-//! Processes an ACK: what it acknowledges, what it reveals about the path, and how the congestion
-//! control responds.
+//! Processes an ACK: updates the scoreboard, takes RTT and rate samples, and calls the congestion control algorithm.
 
 use std::ops::Range;
 

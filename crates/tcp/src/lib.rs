@@ -1,51 +1,58 @@
-//! Linux's TCP for the simulator: a [`Sender`] and a [`Receiver`], which are a connection in which one
-//! end sends, or a half of one in which both do.
+//! Linux's TCP for the simulator: a [`Sender`] and a [`Receiver`]. One pair is a connection in which one host sends
+//! data. Two pairs, one per direction, are a connection in which both hosts send.
 //!
-//! Both are sans-IO. Time and packets are arguments, packets and deadlines are results; nothing
-//! here reads a clock. The sender keeps its state in the `tcp_sock` fields ([`dumbbell_cc::Sock`])
-//! that the congestion control algorithm reads.
+//! Both are sans-IO: time and packets are arguments, and packets and deadlines are results. No code here reads a clock.
+//! The sender keeps its state in the `tcp_sock` fields ([`dumbbell_cc::Sock`]) that the congestion control algorithm
+//! reads.
 //!
 //! | file | what |
 //! |---|---|
 //! | `packet` | headers on the path, wire sizes |
-//! | `sender`, `establish`, `close` | state, verbs, handshake, FIN |
-//! | `stream`, `boundaries` | what the application writes, as segments |
-//! | `nagle` | when a short segment waits: Nagle, cork |
-//! | `ack` | one ACK: scoreboard, RTT, rate sample, congestion control |
-//! | `scoreboard`, `segments`, `sack` | what has arrived or is lost (RFC 2018, 2883, 6675) |
-//! | `sack_store` | SACK blocks of the ACKs on their way |
+//! | `sender`, `establish`, `close` | the sender's state and calls, handshake, FIN |
+//! | `stream`, `boundaries` | the application's byte stream, divided into segments |
+//! | `nagle` | when a short segment waits: Nagle's algorithm, `TCP_CORK` |
+//! | `ack` | processes an ACK: scoreboard, RTT, rate sample, congestion control |
+//! | `scoreboard`, `segments`, `sack` | which segments have arrived or are lost (RFC 2018, 2883, 6675) |
+//! | `sack_store` | SACK blocks of the ACKs in the network |
 //! | `rack` | loss detection (RFC 8985) |
 //! | `behaviour`, `dupthresh`, `retransmit_hint` | what earlier releases of Linux did otherwise |
 //! | `recovery`, `loss`, `undo` | congestion states, PRR (RFC 9937), F-RTO (RFC 5682), undo (RFC 4015, 3708) |
 //! | `newreno` | loss detection without SACK (RFC 6582) |
-//! | `transmit`, `output`, `pacing` | windows, what leaves; pacing, TSO bursts |
-//! | `cwnd_validation` | unused windows and pauses (RFC 2861, RFC 5681 §4.1) |
+//! | `transmit`, `output`, `pacing` | which segments the windows let leave; pacing, TSO bursts |
+//! | `cwnd_validation` | cwnd after idle and application-limited periods (RFC 2861, RFC 5681 §4.1) |
 //! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `persist` | the persist timer: zero-window probes (RFC 9293 §3.8.6.1) |
 //! | `delivery_rate` | rate samples |
 //! | `ecn`, `ecn_echo` | ECN at the sender and at the receiver (RFC 3168, RFC 8257) |
 //! | `accecn`, `accecn_sender`, `accecn_receiver` | Accurate ECN (RFC 9768) |
-//! | `receiver`, `reassembly` | what arrives, SACK generation |
-//! | `memory`, `receive_buffer`, `send_buffer` | what packets take, and what that leaves for the window |
-//! | `receiver_rules` | whose rules it follows: earlier releases of Linux, FreeBSD |
+//! | `receiver`, `reassembly` | reassembly of segments, SACK generation |
+//! | `memory`, `receive_buffer`, `send_buffer` | memory that packets take in the buffers, and the window that is left |
+//! | `receiver_rules` | rules of other receivers: earlier releases of Linux, FreeBSD |
 //! | `delayed_ack` | how long an ACK may wait (RFC 1122 §4.2.3.2, RFC 5681 §4.2) |
-//! | `gro` | receive offload: segments that reach TCP as one |
+//! | `gro` | receive offload (GRO): segments that reach TCP as one |
 //! | `passive` | the receiver's part in handshake and close |
+//! | `super_packet` | bursts that stay one packet in the network |
+//! | `counters` | what a sender counts |
 //! | `invariants` | what tests check between events |
 //!
-//! Invariants: `packets_out = nxt − una`; `sacked_out`, `lost_out` and `retrans_out` equal the
-//! flags they count; work per ACK is proportional to the segments it newly (S)ACKs or finds lost,
-//! never to the window (a timeout and an undo, which are not per ACK, walk the window once).
+//! Invariants:
 //!
-//! Sequence numbers count segments, so the scoreboard is an array (`boundaries` has the bytes). Windows, counters, the
-//! socket's fields and the receiver's rule of every second full-sized segment count bytes. An application that writes
-//! and closes (`stream`) is subject to what Linux decides at a write (`cwnd_validation`): restart after idle,
-//! application-limited marks, a falling unused cwnd. A bulk transfer, whose bytes are all there from the start, is a
-//! blocked writer in Linux and is spared, as it is there.
+//! - `packets_out = nxt − una`.
+//! - `sacked_out`, `lost_out` and `retrans_out` equal the number of segments with the flag.
+//! - Work per ACK is proportional to the segments that it newly (S)ACKs or finds lost, never to the window. Only a
+//!   timeout and an undo walk the window, once.
 //!
-//! Where both ends send, each direction has a sender and a receiver with FINs of their own. Only what a host piggybacks
-//! is separate: before data that answers, the host's receiver sends the ACK that Linux would put on it
-//! (`Receiver::on_answer`), and learns that its application answers.
+//! Sequence numbers count segments, so the scoreboard is an array. `boundaries` converts segments to bytes. Windows,
+//! counters, the socket's fields and the receiver's rule of every second full-sized segment count bytes.
+//!
+//! For an application that writes and closes (`stream`), the sender does what Linux does at a write
+//! (`cwnd_validation`): it restarts after idle, marks application-limited samples and reduces an unused cwnd. None of
+//! this applies to a bulk transfer, here or in Linux: all its bytes are there from the start, so that its writer blocks
+//! on a full send buffer.
+//!
+//! Where both hosts send, each direction has its own sender, receiver and FIN. Linux piggybacks an ACK on data. Here
+//! the host's receiver sends that ACK as a separate packet before the data (`Receiver::on_answer`), and learns that its
+//! application answers.
 
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,11 @@
-//! Headers of Ethernet, IPv4, IPv6, TCP and UDP: each is read, written and changed in its bytes here and nowhere else.
+//! Headers of Ethernet, IPv4, IPv6, TCP and UDP. Only this crate reads, writes and changes their bytes.
 //!
-//! A view (`Ipv4`, `Ipv6`, `Tcp`) reads fields of a header whose fixed part is complete. What a contradiction between
-//! lengths means is for the caller: the relay of the kernel engine ignores the length fields of super-packets, and a
-//! capture may be cut anywhere.
+//! A view (`Ipv4`, `Ipv6`, `Tcp`) reads the fields of a header whose fixed part is complete. The caller decides what
+//! lengths that contradict each other mean: the relay of the kernel engine ignores the length fields of super-packets,
+//! and a capture may be truncated anywhere.
 //!
-//! Not etherparse, which the tests compare with: it rejects a TCP header whose options are cut, as snap lengths do, and
-//! takes ten times as long.
+//! This crate does not use etherparse, with which the tests compare it. etherparse rejects a TCP header with truncated
+//! options, which a capture's snap length causes, and takes ten times as long.
 
 #![forbid(unsafe_code)]
 

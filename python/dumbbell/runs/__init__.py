@@ -1,8 +1,12 @@
-"""Many runs: executed on all cores or a cluster, found again in a cache, kept as records.
+"""Execute many runs on all cores or a cluster, with a cache, and keep them as records.
 
-All runs go through here. `run_all` (runs with their time series, for cross-validation and papers),
-`measure_all` (metrics alone, for the gate and comparisons with models) and `Sweep` hand their runs
-to one `RunHandler`, which finds each in the cache or executes it on one executor.
+Three callers hand their runs to one `RunHandler`, which takes each from the cache or executes it:
+
+- `run_all` returns runs with their time series, for cross-validation and papers.
+- `measure_all` returns metrics alone, for the gate and comparisons with models.
+- `Sweep` (`dumbbell.sweeps`) varies the fields of a scenario.
+
+All of them use the same executor.
 """
 
 from dumbbell.runs.cache import Cache, as_cache

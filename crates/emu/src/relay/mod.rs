@@ -1,14 +1,18 @@
-//! The relay: the network between the hosts, on the monotonic clock.
+//! The relay, which runs the network between the hosts on the monotonic clock.
 //!
-//! A thread for each part of the network ([`parts`]): for a dumbbell two, the bottleneck and the way back. An
-//! arrival happens when it is read; every later event (a link, a delay) happens at its due time, however
-//! late the thread comes to it. So lateness never adds up, and the rate of a link is exact.
+//! The relay has a thread for each part of the network. [`parts`] says which thread has which routes
+//! (`Network::components`). A dumbbell has two parts: the bottleneck and the way back.
 //!
-//! `parts` says which thread has which routes (`Network::components`). Each thread (`carrier`) has the whole `Network`,
-//! of which it uses its own part: idle links cost nothing, and links and flows keep their numbers. It also has a
-//! `Meter`, which is replaced when measuring begins, and the times of the next deliveries (`Outlook`). Only deliveries
-//! must be on time; everything else happens at its due time, whenever the thread comes to it. Where packets enter, a
-//! queue per part (`sent_data`) informs the thread in which the flow's ACKs arrive of what was sent, for the RTT samples.
+//! An arrival happens when the thread reads the packet. Every later event (of a link or a delay line) happens at its
+//! due time, even if the thread processes it late. Lateness therefore never accumulates, and the rate of a link is
+//! exact. Only deliveries must be on time, so each thread keeps the time of its next delivery (`Outlook`) and sleeps
+//! until then or until a packet arrives.
+//!
+//! Each thread (`carrier`) has the whole `Network` but uses only its own part. Idle links cost nothing, and links and
+//! flows keep their numbers. Each thread also has a `Meter`, which is replaced when measuring begins.
+//!
+//! RTT samples need to know what was sent. The thread in which a data packet enters therefore reports it to the thread
+//! in which the flow's ACKs arrive. Each part has a queue for these reports (`sent_data`).
 
 mod carrier;
 mod changes;
