@@ -18,7 +18,7 @@ HEAD = '''"""The TCP stack of a group's hosts. `python tools/host_stub.py` write
 
 from dataclasses import KW_ONLY
 
-from dumbbell.quantities.quantity import Buffer, Size, Time
+from dumbbell.base.quantities.quantity import Buffer, Size, Time
 from dumbbell.scenario.fields import Field, Of, part_of_group
 from dumbbell.scenario.linux_release import TcpChoice
 

@@ -1,6 +1,18 @@
 """The names of `dumbbell`, each with the module that it is loaded from when it is first used."""
 
 from ._core import Control
+from .base.errors import (
+    Cancelled,
+    CaptureError,
+    CongestionControlError,
+    DumbbellError,
+    EngineError,
+    MissingPackageError,
+    PrivilegeError,
+    ResultError,
+    ScenarioError,
+)
+from .base.quantities.quantity import Buffer, Rate, Size, Time
 from .capture_analysis import Analysis, Match, PacketLog, analyze, match_captures, packet_log
 from .compare import compare
 from .compare.xval import CrossValidation, xval
@@ -15,26 +27,14 @@ from .congestion_control import (
 from .congestion_control.linux_tree import LinuxTree, use_linux_tree
 from .congestion_control.python import CongestionControl, tcp_cong_avoid_ai, tcp_slow_start
 from .emulation import EmulatedPath, Process, emulate
-from .errors import (
-    Cancelled,
-    CaptureError,
-    CongestionControlError,
-    DumbbellError,
-    EngineError,
-    MissingPackageError,
-    PrivilegeError,
-    ResultError,
-    ScenarioError,
-)
 from .metrics import measure
-from .quantities.quantity import Buffer, Rate, Size, Time
 from .run import Run, run
 from .run.capture import Capture
+from .run.verdict import Reason, Verdict
 from .runs import SweepInterrupted, run_all
 from .scenario import Group, Link, Scenario
 from .statistics import jain
 from .sweeps import Sweep, SweepResult
-from .verdict import Reason, Verdict
 
 __version__: str
 

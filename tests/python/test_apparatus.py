@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers import PAPERS, coexistence
 from dumbbell_studies.papers.apparatus import ELEMENTS, apply

@@ -18,8 +18,8 @@ from dumbbell import _core
 from dumbbell.archive import archive, verify
 from dumbbell.archive.extract import extract
 from dumbbell.archive.tar import write_tar
+from dumbbell.base.errors import ResultError
 from dumbbell.cli import invoke
-from dumbbell.errors import ResultError
 from dumbbell.run.directory import encode
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -22,9 +22,9 @@ from typing import Any
 import pytest
 
 from dumbbell import Group, Scenario, Sweep
+from dumbbell.base.documents import MAX_TOML_BYTES, DocumentError, parse_toml
+from dumbbell.base.errors import DumbbellError, GateError, ScenarioError
 from dumbbell.congestion_control import describe
-from dumbbell.documents import MAX_TOML_BYTES, DocumentError, parse_toml
-from dumbbell.errors import DumbbellError, GateError, ScenarioError
 from dumbbell.gate.suite_file import read_suite
 from dumbbell.runs.record_directory import MEASURES, PROVENANCE, file_digest
 from dumbbell.scenario.fields import fields_of
@@ -112,7 +112,7 @@ def test_reading_them_takes_little_memory(tmp_path):
     code = (
         "import resource, sys\n"
         "from pathlib import Path\n"
-        "from dumbbell.errors import ScenarioError\n"
+        "from dumbbell.base.errors import ScenarioError\n"
         "from dumbbell.scenario.file import read_scenario\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "before = peak()\n"

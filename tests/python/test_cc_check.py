@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from dumbbell import _core
+from dumbbell.base.errors import EngineError, ResultError, ScenarioError
 from dumbbell.cc_check import check
 from dumbbell.cc_check.storm import storm
 from dumbbell.congestion_control import congestion_controls
 from dumbbell.congestion_control.new import new
-from dumbbell.errors import EngineError, ResultError, ScenarioError
 from tests.python.thorough import THOROUGH
 
 pytestmark = pytest.mark.slow

@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 
 import dumbbell
+from dumbbell.base.quantities.printable import printable
 from dumbbell.congestion_control import describe, foreign_description
-from dumbbell.isolation import foreign_process, protocol, stall_clock
-from dumbbell.isolation.printable import printable
-from dumbbell.isolation.sandbox import UNSAFE
+from dumbbell.congestion_control.isolation import foreign_process, protocol, stall_clock
+from dumbbell.congestion_control.isolation.sandbox import UNSAFE
 
 ROOT = Path(__file__).parents[2]
 BASE = (ROOT / "tests/data/hostile/hostile.bpf.c").read_text()

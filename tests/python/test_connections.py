@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.run.connections import SCHEMA, check_connections
 
 GROUPS, LAST_US = 2, 1_000_000

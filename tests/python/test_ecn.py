@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from dumbbell import Group, Run, Scenario, ScenarioError, run
+from dumbbell.run.verdict.links import check_links
+from dumbbell.run.verdict.reason import OK, WARN
 from dumbbell.sweeps import Sweep
-from dumbbell.verdict.links import check_links
-from dumbbell.verdict.reason import OK, WARN
 
 
 def marking(*groups: str | Group, **changes: Any) -> Scenario:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell.engine_compat import refuse_old_engine
+from dumbbell.base.engine_compat import refuse_old_engine
 
 
 def test_what_is_missing_is_named_with_the_remedy(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell import MissingPackageError
-from dumbbell.optional import optional
+from dumbbell.base.optional import optional
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))[
     "project"

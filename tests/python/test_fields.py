@@ -12,7 +12,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Link, Scenario
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, fields_of, suggest
 from dumbbell.sweeps.design import make_design
 from dumbbell.terminal.options import SETTABLE

@@ -14,8 +14,13 @@ import pytest
 
 import dumbbell
 from dumbbell import _core
-from dumbbell.isolation import worker
-from dumbbell.isolation.protocol import BrokenAnswer, FrameReader, frame, parse_json
+from dumbbell.congestion_control.isolation import worker
+from dumbbell.congestion_control.isolation.protocol import (
+    BrokenAnswer,
+    FrameReader,
+    frame,
+    parse_json,
+)
 from dumbbell.run.foreign_output import COLUMNS, read_output
 
 SCENARIO = dumbbell.Scenario(["copa", "cubic"], time="1s", loss="1%", ecn_threshold="20pkt")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from dumbbell.errors import GateError
+from dumbbell.base.errors import GateError
 from dumbbell.gate import Criterion, Tolerance
 from dumbbell.gate.non_inferiority import Shift, beyond_bound, beyond_tolerance, p_more_missing
 from dumbbell.metrics import METRICS

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.errors import GateError
+from dumbbell.base.errors import GateError
 from dumbbell.gate import (
     Subject,
     Suite,

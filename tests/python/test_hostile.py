@@ -118,7 +118,7 @@ def in_cell(
 #: The command line, with the limits of time shortened and without figures.
 IMPATIENT = """
 import importlib, sys
-from dumbbell.isolation import foreign_process
+from dumbbell.congestion_control.isolation import foreign_process
 foreign_process.FUNCTION_LIMIT_S = 1.0
 foreign_process.LOADING_LIMIT_S = foreign_process.STALL_LIMIT_S = 3.0
 foreign_process.FINISHING_LIMIT_S = 3.0

@@ -8,8 +8,8 @@ import pytest
 
 import dumbbell
 from dumbbell import Scenario, ScenarioError
-from dumbbell.verdict import INVALID, evaluate
-from dumbbell.verdict.emulation import check_calibration
+from dumbbell.run.verdict import INVALID, evaluate
+from dumbbell.run.verdict.emulation import check_calibration
 
 
 def run(impair: str, **words: object) -> dumbbell.Run:

@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
 from dumbbell.interop import SCENARIOS, read_plan
 
 LINK = "--delay=15ms --bandwidth=10Mbps --queue=25"

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell.isolation import foreign_process, server_link
+from dumbbell.congestion_control.isolation import foreign_process, server_link
 from dumbbell.runs.cache import Cache
 from dumbbell.runs.handler import PendingRun, RunHandler
 from dumbbell.runs.key import run_key

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from dumbbell import Group, Link, Run, Scenario, ScenarioError, run
+from dumbbell.base.errors import GateError, ResultError
 from dumbbell.capture_analysis import analyze, match_captures
 from dumbbell.cli.link_table import bottleneck_line
 from dumbbell.cli.run import print_run
 from dumbbell.cli.sweep_table import print_sweep
-from dumbbell.errors import GateError, ResultError
 from dumbbell.gate.subject import Measure
 from dumbbell.metrics import METRICS, Observation, Warmup, measure, metric_named, register
 from dumbbell.models import Bottleneck, DoesNotApply
@@ -21,10 +21,10 @@ from dumbbell.models.reference_goodputs import reference_goodputs
 from dumbbell.plots.run_figures import draw_run, draw_series, drawn_links
 from dumbbell.report.source import sweep_of_run
 from dumbbell.report.sweep_page import render_sweep
+from dumbbell.run.verdict import evaluate
 from dumbbell.sweeps import Sweep
 from dumbbell.sweeps.rows import make_rows
 from dumbbell.terminal.console import out
-from dumbbell.verdict import evaluate
 
 OF_LINKS = (
     "utilization", "queue_delay_mean_us", "queue_delay_p50_us", "queue_delay_p95_us",

@@ -11,7 +11,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Link, Scenario
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
 from dumbbell.scenario.element import media
 from dumbbell.scenario.trace import OPPORTUNITY_BYTES, Trace, read_trace
 from dumbbell.scenario.trace_generators import GENERATORS

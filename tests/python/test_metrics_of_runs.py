@@ -11,7 +11,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Scenario
-from dumbbell.errors import ResultError, ScenarioError
+from dumbbell.base.errors import ResultError, ScenarioError
 from dumbbell.metrics import METRICS, Observation, Phase, Warmup, harm, harm_of, measure, mser5
 
 

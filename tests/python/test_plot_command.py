@@ -11,8 +11,8 @@ import pytest
 from matplotlib.axes import Axes
 
 import dumbbell
+from dumbbell.base.errors import ResultError
 from dumbbell.cli.plot import frames_of
-from dumbbell.errors import ResultError
 from dumbbell.figures import frame
 from dumbbell.figures.figure import Curve, Figure
 from dumbbell.figures.frame import WIDTHS_MM, compose, save

@@ -13,8 +13,8 @@ from dumbbell.compare.measured import MeasuredRun
 from dumbbell.metrics import METRICS
 from dumbbell.run.engine import check_engine
 from dumbbell.run.programs import with_measured
+from dumbbell.run.verdict.programs import check_programs
 from dumbbell.scenario.program import RecordedCommand
-from dumbbell.verdict.programs import check_programs
 
 CLIENT = "curl -so /dev/null -w 'speed: %{speed_download}' http://server/file"
 

@@ -11,7 +11,7 @@ import pytest
 
 import dumbbell
 from dumbbell import CongestionControl, Parameter, Scenario, Series
-from dumbbell.isolation import foreign_process
+from dumbbell.congestion_control.isolation import foreign_process
 
 FILE = """
 import dumbbell

@@ -2,8 +2,8 @@ from fractions import Fraction
 
 import pytest
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.quantity import Buffer, Rate, Size, Time, expand, expand_counts
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.quantity import Buffer, Rate, Size, Time, expand, expand_counts
 
 
 @pytest.mark.parametrize(

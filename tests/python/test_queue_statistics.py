@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dumbbell import Group, Link, Run, Scenario, run
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.plots.run_figures import draw_run, draw_series
 from dumbbell.records.check import Unexpected, check_record
 from dumbbell.report.source import sweep_of_run

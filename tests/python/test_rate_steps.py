@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from dumbbell import Run, Scenario, ScenarioError, run
-from dumbbell.quantities.steps import RateSteps
-from dumbbell.verdict.links import check_links
-from dumbbell.verdict.reason import OK
+from dumbbell.base.quantities.steps import RateSteps
+from dumbbell.run.verdict.links import check_links
+from dumbbell.run.verdict.reason import OK
 
 STEPS = "2s:5mbit, 4s:20mbit"
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pytest
 
 import dumbbell
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.figures.figure import Curve, Figure
 from dumbbell.metrics import METRICS
 from dumbbell.models import MODELS

@@ -14,12 +14,12 @@ import pytest
 
 import dumbbell
 from dumbbell import Run, Sweep, SweepResult, _core
+from dumbbell.base.errors import ResultError, ScenarioError
+from dumbbell.base.scratch import scratch_directory
 from dumbbell.congestion_control import RecordedCongestionControl, recorded
+from dumbbell.congestion_control.isolation import foreign_process
 from dumbbell.congestion_control.source_store import StoredSources, write_sources
 from dumbbell.congestion_control.sources import sources_of_file
-from dumbbell.errors import ResultError, ScenarioError
-from dumbbell.isolation import foreign_process
-from dumbbell.scratch import scratch_directory
 
 ROOT = Path(__file__).resolve().parents[2]
 #: A run and a sweep of `./mine.bpf.c` by the version before results carried sources.
@@ -527,7 +527,7 @@ def test_what_a_killed_sweep_left_is_removed_and_nothing_else(tmp_path):
     sweep.run(cache=False, out=tmp_path / "out")
     runs = tmp_path / "out/runs"
     script = (
-        "import sys, time; from pathlib import Path; from dumbbell.scratch import *\n"
+        "import sys, time; from pathlib import Path; from dumbbell.base.scratch import *\n"
         "with scratch_directory(Path(sys.argv[1])) as path:\n"
         "    (path / 'new').mkdir(); print(path, flush=True); time.sleep(600)\n"
     )

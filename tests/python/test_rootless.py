@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from dumbbell.base.errors import EngineError
 from dumbbell.cli import rootless
-from dumbbell.errors import EngineError
 from dumbbell.run import engine
 
 RUN = ("run", "linux/cubic", "--engine", "kernel", "--time", "1s")

@@ -10,7 +10,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Link, Run, Scenario
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.plots import mode_marks as marks_module
 from dumbbell.plots.mode_marks import mode_marks
 from dumbbell.plots.run_figures import draw_run, draw_series

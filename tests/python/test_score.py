@@ -12,13 +12,13 @@ from random import Random
 
 import pytest
 
+from dumbbell.base.errors import EngineError, GateError, PrivilegeError
 from dumbbell.congestion_control import CongestionControlChoice, congestion_controls
 from dumbbell.congestion_control.linux_tree import use_linux_tree
-from dumbbell.errors import EngineError, GateError, PrivilegeError
 from dumbbell.run import Run
+from dumbbell.run.verdict import INVALID, Reason, Verdict
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import jackknife_interval, mean_interval
-from dumbbell.verdict import INVALID, Reason, Verdict
 from dumbbell_studies.cli.score import default_controls
 from dumbbell_studies.report.score_page import render_league
 from dumbbell_studies.score import (

@@ -18,10 +18,10 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Scenario
+from dumbbell.base.errors import ResultError, ScenarioError
 from dumbbell.compare.fair_part import fair_bits, part_of
 from dumbbell.compare.reference import Outcome, Side, compared, mean_values
 from dumbbell.compare.worst import WORST, worst_named
-from dumbbell.errors import ResultError, ScenarioError
 from dumbbell.run import engine
 from dumbbell.scenario.file import format_scenario
 from dumbbell.scenario_space.candidate import Candidate, Plain, with_drawn_phase

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from dumbbell.base.quantities import printable
 from dumbbell.cc_check import storm
 from dumbbell.congestion_control import sources
-from dumbbell.isolation import foreign_process, printable, protocol
+from dumbbell.congestion_control.isolation import foreign_process, protocol
 from tests.python.conftest import Outcome
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,8 @@ import pytest
 
 from dumbbell import Group, Link, Scenario
 from dumbbell import run as run_scenario
+from dumbbell.base.errors import GateError, ScenarioError
 from dumbbell.congestion_control import congestion_controls
-from dumbbell.errors import GateError, ScenarioError
 from dumbbell.gate import (
     Criterion,
     Met,

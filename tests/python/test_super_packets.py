@@ -9,7 +9,7 @@ import pytest
 import dumbbell
 from dumbbell import Group, Scenario
 from dumbbell.metrics import Warmup, measure
-from dumbbell.verdict import INVALID
+from dumbbell.run.verdict import INVALID
 
 
 def run(*ccs: str, gso: bool = True, **fields: Any) -> dumbbell.Run:

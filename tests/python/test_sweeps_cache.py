@@ -11,12 +11,12 @@ import pytest
 
 import dumbbell
 from dumbbell import Scenario, Sweep, _core
-from dumbbell.isolation.sandbox import UNSAFE
+from dumbbell.base.scratch import scratch_directory
+from dumbbell.congestion_control.isolation.sandbox import UNSAFE
 from dumbbell.run.capture import Capture
 from dumbbell.runs import Cache
 from dumbbell.runs.inventory import prune, take_inventory, verify
 from dumbbell.runs.key import run_key
-from dumbbell.scratch import scratch_directory
 
 SCENARIO = Scenario(["copa", "cubic"], time="1s", rate="10mbit")
 SWEEP = Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=2)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from dumbbell import Group, Link, Scenario
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
+from dumbbell.run.verdict.load import check_load
 from dumbbell.scenario.distribution import distributions
 from dumbbell.scenario.traffic import TrafficChoice, applications
 from dumbbell.sweeps.design import make_design
-from dumbbell.verdict.load import check_load
 from tests.python.conftest import Outcome
 
 PARETO = "poisson:load=30%,size=pareto(1.2;10kB)"

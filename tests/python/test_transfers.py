@@ -11,7 +11,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Run, Scenario
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.metrics import METRICS, Warmup, measure
 from dumbbell.run.directory import encode
 from dumbbell.run.transfers import SCHEMA

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dumbbell import Group, Scenario
-from dumbbell.verdict import evaluate, worst
+from dumbbell.run.verdict import evaluate, worst
 
 SCENARIO = Scenario(["copa", "cubic"], time="10s")
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dumbbell import Group, Link, Run, Scenario, run
+from dumbbell.run.verdict import INVALID, evaluate
 from dumbbell.scenario.element import Element, impairments, queue_disciplines
-from dumbbell.verdict import INVALID, evaluate
 
 #: Values of parameters that must be set, by their unit.
 VALUES = {

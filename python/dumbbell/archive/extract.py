@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dumbbell.archive.manifest import MANIFEST, MAX_MANIFEST_BYTES, Manifest
 from dumbbell.archive.tar import read_tar
-from dumbbell.errors import ResultError, os_reason
+from dumbbell.base.errors import ResultError, os_reason
 
 __all__ = ["MAX_BYTES", "extract"]
 

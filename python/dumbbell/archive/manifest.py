@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.archive.tar import check_member_name
-from dumbbell.errors import ResultError
-from dumbbell.quantities.json_text import json_text
+from dumbbell.base.errors import ResultError
+from dumbbell.base.quantities.json_text import json_text
 
 __all__ = ["FORMAT", "MANIFEST", "MAX_MANIFEST_BYTES", "RESULTS", "Manifest"]
 

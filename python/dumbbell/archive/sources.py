@@ -7,11 +7,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.base.errors import ResultError
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.congestion_control.recorded import SourceReference
 from dumbbell.congestion_control.source_store import LISTING, listing_of, set_name
 from dumbbell.congestion_control.sources import Sources, builtin_sources, sources_of_file
-from dumbbell.errors import ResultError
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, engine_build
 from dumbbell.runs import run_all

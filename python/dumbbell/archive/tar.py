@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from dumbbell.base.documents import DocumentError, open_file
+from dumbbell.base.errors import ResultError, os_reason
 from dumbbell.congestion_control.sources import is_plain_path
-from dumbbell.documents import DocumentError, open_file
-from dumbbell.errors import ResultError, os_reason
 
 __all__ = ["check_member_name", "read_tar", "write_tar"]
 

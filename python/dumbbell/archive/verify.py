@@ -19,16 +19,16 @@ from dumbbell.archive.differences import (
 from dumbbell.archive.extract import MAX_BYTES, extract
 from dumbbell.archive.manifest import RESULTS, Manifest
 from dumbbell.archive.sources import BUILT_IN, FILE, builds_here, path_below_cc
+from dumbbell.base.errors import CongestionControlError, ResultError
 from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
 from dumbbell.congestion_control.choice import is_file
-from dumbbell.errors import CongestionControlError, ResultError
 from dumbbell.run import Run
 from dumbbell.run import directory as run_directory
 from dumbbell.run.engine import SIMULATOR, engine_build
+from dumbbell.run.verdict import worst
 from dumbbell.runs import Progress, run_all
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps import SweepResult
-from dumbbell.verdict import worst
 
 __all__ = ["Difference", "Verification", "verify"]
 

@@ -15,12 +15,12 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.archive.manifest import MANIFEST, RESULTS, Manifest
 from dumbbell.archive.sources import SourceCollection
 from dumbbell.archive.tar import write_tar
-from dumbbell.errors import ResultError, check_directory, os_reason
+from dumbbell.base.errors import ResultError, check_directory, os_reason
+from dumbbell.base.scratch import scratch_directory
 from dumbbell.run import Run
 from dumbbell.run.capture import CAPTURE
 from dumbbell.run.directory import DOCUMENT
 from dumbbell.run.engine import engine_build
-from dumbbell.scratch import scratch_directory
 
 __all__ = ["Archived", "archive"]
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.errors import ResultError
+from dumbbell.base.result_file import read_json
 from dumbbell.capture_analysis.best_point import all_views, best_views
 from dumbbell.capture_analysis.save import save
 from dumbbell.capture_analysis.vantage import Note, notes_of
-from dumbbell.errors import ResultError
-from dumbbell.result_file import read_json
 from dumbbell.run.directory import ParquetTables
 
 if TYPE_CHECKING:
@@ -187,8 +187,8 @@ class Analysis:
         return drawn(draw_overview(self))
 
     def _repr_html_(self) -> str:
+        from dumbbell.base.quantities.html_table import html_table
         from dumbbell.capture_analysis.connection_table import COLUMNS, connection_row
-        from dumbbell.quantities.html_table import html_table
 
         rows = [connection_row(self, self.row_of(number)) for number in self.largest[:MAX_ROWS]]
         return html_table(repr(self).strip("<>"), COLUMNS, rows)

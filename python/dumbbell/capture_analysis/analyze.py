@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from dumbbell import _core
+from dumbbell.base.errors import CaptureError, nearest, os_reason
+from dumbbell.base.quantities.quantity import Time
 from dumbbell.capture_analysis.analysis import Analysis
-from dumbbell.errors import CaptureError, nearest, os_reason
-from dumbbell.quantities.quantity import Time
 from dumbbell.run import Run
 from dumbbell.run.capture import CAPTURE
 
@@ -58,7 +58,7 @@ def analyze(
     >>> import dumbbell
     >>> dumbbell.analyze("missing.pcap")
     Traceback (most recent call last):
-    dumbbell.errors.CaptureError: missing.pcap: cannot be read: no such file or directory
+    dumbbell.base.errors.CaptureError: missing.pcap: cannot be read: no such file or directory
     """
     path = capture_path(path)
     options = {

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from dumbbell import _core
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.errors import CaptureError
 from dumbbell.capture_analysis.analysis import ANALYSIS_SCHEMA_VERSION
 from dumbbell.capture_analysis.analyze import capture_path, check_point, joined
 from dumbbell.capture_analysis.save import save
-from dumbbell.errors import CaptureError
 from dumbbell.run import directory as run_directory
 from dumbbell.run.links import BOTTLENECK
 

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 
 from dumbbell import _core
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.errors import CaptureError, ResultError, os_reason
 from dumbbell.capture_analysis.analysis import ANALYSIS_SCHEMA_VERSION
 from dumbbell.capture_analysis.analyze import capture_path, joined
-from dumbbell.errors import CaptureError, ResultError, os_reason
 from dumbbell.run.directory import check_parent
 
 __all__ = ["FORMATS", "PacketLog", "check_format", "packet_log"]
@@ -128,7 +128,7 @@ def packet_log(capture: str | Path) -> PacketLog:
     >>> import dumbbell
     >>> dumbbell.packet_log("missing.pcapng")
     Traceback (most recent call last):
-    dumbbell.errors.CaptureError: missing.pcapng: cannot be read: no such file or directory
+    dumbbell.base.errors.CaptureError: missing.pcapng: cannot be read: no such file or directory
     """
     path = capture_path(capture)
     try:

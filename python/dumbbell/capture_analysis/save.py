@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dumbbell.base.quantities.json_text import json_text
 from dumbbell.figures.figure import Figure
-from dumbbell.quantities.json_text import json_text
 from dumbbell.run.directory import check_parent, unwritable
 
 __all__ = ["save"]

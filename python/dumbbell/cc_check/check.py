@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dumbbell import _core
+from dumbbell.base.errors import CongestionControlError, EngineError
 from dumbbell.cc_check.finding import Finding, LeftOut
 from dumbbell.cc_check.storm import FLOWS, STEPS, Storm, storm
 from dumbbell.cc_check.storm_builder import Builder
 from dumbbell.congestion_control import CongestionControlChoice, Description, describe
-from dumbbell.errors import CongestionControlError, EngineError
 from dumbbell.run import Run, run
 from dumbbell.run.engine import CAP_SYS_ADMIN, has_capabilities
 from dumbbell.scenario import Scenario

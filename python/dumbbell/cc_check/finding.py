@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dumbbell.isolation.printable import printable
+from dumbbell.base.quantities.printable import printable
 
 __all__ = ["Finding", "LeftOut"]
 

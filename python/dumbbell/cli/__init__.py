@@ -15,9 +15,9 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.errors import DumbbellError, PrivilegeError, os_reason
 from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.cli.streams import drop_unwritten, prepare_streams
-from dumbbell.errors import DumbbellError, PrivilegeError, os_reason
 from dumbbell.terminal.completion import COMPLETE, prepare
 from dumbbell.terminal.console import error
 from dumbbell.terminal.installed_commands import RootGroup

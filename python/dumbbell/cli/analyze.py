@@ -11,6 +11,9 @@ import pyarrow.compute as pc
 import typer
 from rich.console import Console
 
+from dumbbell.base.errors import CaptureError
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import is_count
 from dumbbell.capture_analysis import Analysis, Match, analyze, match_captures, packet_log
 from dumbbell.capture_analysis.analyze import STDIN
 from dumbbell.capture_analysis.connection_table import (
@@ -21,9 +24,6 @@ from dumbbell.capture_analysis.connection_table import (
 )
 from dumbbell.capture_analysis.packet_log import check_format
 from dumbbell.cli.capture_warnings import match_trouble, trouble
-from dumbbell.errors import CaptureError
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import is_count
 from dumbbell.run.directory import check_parent
 from dumbbell.terminal import options
 from dumbbell.terminal.console import note_missing_figures, out, print_json, print_line, print_table

@@ -9,7 +9,7 @@ import typer
 
 from dumbbell.archive import archive
 from dumbbell.archive.sources import FILE
-from dumbbell.quantities.pluralize import pluralize
+from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.terminal import options
 from dumbbell.terminal.console import note, print_json, print_line, progress_bar
 

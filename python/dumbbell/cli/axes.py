@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
 from dumbbell.terminal.options import OPTION_FIELDS, Fields
 
 __all__ = ["RANGE", "constants_and_lists", "other_axes"]

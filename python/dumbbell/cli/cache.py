@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.pluralize import pluralize
-from dumbbell.quantities.quantity import Size
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.pluralize import pluralize
+from dumbbell.base.quantities.quantity import Size
 from dumbbell.runs.age import parse_age
 from dumbbell.runs.cache import CACHE_VARIABLE, Cache
 from dumbbell.runs.inventory import Inventory, Removed, prune, take_inventory, verify

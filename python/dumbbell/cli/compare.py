@@ -10,8 +10,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from dumbbell.base.errors import ScenarioError
 from dumbbell.compare import Comparison, PairedComparison, compare
-from dumbbell.errors import ScenarioError
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.statistics import Interval
 from dumbbell.terminal import options

@@ -11,6 +11,8 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.base.errors import EngineError, ScenarioError
+from dumbbell.base.quantities.quantity import Time
 from dumbbell.capture_analysis.packet_log import check_format
 from dumbbell.cli.command_in_host import CommandInHost
 from dumbbell.cli.live import command_live
@@ -20,8 +22,6 @@ from dumbbell.emulation.control_socket import serve_control
 from dumbbell.emulation.path import READY_TIMEOUT_S, EmulatedPath
 from dumbbell.emulation.process import DEVNULL, STDERR, Process
 from dumbbell.emulation.scenario import emulated_scenario
-from dumbbell.errors import EngineError, ScenarioError
-from dumbbell.quantities.quantity import Time
 from dumbbell.run.capture import Capture
 from dumbbell.run.directory import check_place
 from dumbbell.scenario.program import PortsOf

@@ -18,9 +18,9 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.base.errors import EngineError, ScenarioError
 from dumbbell.cli.set import Pid
 from dumbbell.emulation.control_socket import connect, request
-from dumbbell.errors import EngineError, ScenarioError
 
 __all__ = ["enter_command"]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.export import export_csv
 from dumbbell.terminal import options
 from dumbbell.terminal.console import print_files

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from dumbbell.base.errors import GateError, os_reason
+from dumbbell.base.optional import optional
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.errors import GateError, os_reason
 from dumbbell.gate import (
     LEVEL,
     Gate,
@@ -38,7 +39,6 @@ from dumbbell.gate.text import (
     outline,
     unmet,
 )
-from dumbbell.optional import optional
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.runs import Cache, Progress
 from dumbbell.runs.cache import as_cache

@@ -14,8 +14,8 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.base.errors import ScenarioError, os_reason
 from dumbbell.cli.print_emulation import print_emulation
-from dumbbell.errors import ScenarioError, os_reason
 from dumbbell.interop import Plan, Simulator, read_plan
 from dumbbell.interop.simulator import READY_PORT
 from dumbbell.interop.wait_for_quic import wait_for_quic

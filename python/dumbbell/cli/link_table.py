@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from dumbbell.quantities.quantity import Rate
+from dumbbell.base.quantities.quantity import Rate
 from dumbbell.run import Run
 from dumbbell.run.links import LinkCounts, write_statistic
 from dumbbell.terminal.console import print_table

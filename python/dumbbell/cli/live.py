@@ -10,10 +10,10 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
+from dumbbell.base.errors import EngineError, MissingPackageError, ScenarioError
 from dumbbell.cli.command_in_host import PATIENCE_S
 from dumbbell.emulation.path import EmulatedPath
 from dumbbell.emulation.process import DEVNULL, PIPE, STDOUT
-from dumbbell.errors import EngineError, MissingPackageError, ScenarioError
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture
 from dumbbell.run.execution import prepared, run_of_output

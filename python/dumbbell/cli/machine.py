@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.errors import DumbbellError
+from dumbbell.base.errors import DumbbellError
 from dumbbell.run import run
 from dumbbell.scenario import Group, Scenario
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
 from dumbbell.metrics import METRICS, Metric, metric_named
 from dumbbell.metrics.document import document
 from dumbbell.terminal import options

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from dumbbell.base.errors import ScenarioError
 from dumbbell.cli.axes import RANGE
 from dumbbell.cli.model_answer import answer, source
 from dumbbell.cli.model_compare import compare_command
 from dumbbell.cli.model_sharing import sharing_command
-from dumbbell.errors import ScenarioError
 from dumbbell.models import MODELS, Model
 from dumbbell.models.calculation import Factor
 from dumbbell.terminal import options

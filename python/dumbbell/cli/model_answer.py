@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import Time, expand, expand_counts
 from dumbbell.models import DERIVED, Bottleneck, Model
 from dumbbell.models.calculation import Calculation
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import Time, expand, expand_counts
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import make_design
 from dumbbell.terminal.console import print_json, print_line, print_table

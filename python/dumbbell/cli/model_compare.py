@@ -10,14 +10,14 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import Time
 from dumbbell.cli.axes import RANGE
-from dumbbell.errors import ScenarioError, nearest
 from dumbbell.figures.frame import save
 from dumbbell.models import MODELS, Model
 from dumbbell.models.comparison import ModelComparison, compare_model, summarize, verdict_counts
 from dumbbell.plots.comparison_figure import draw_comparison
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import Time
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.runs.cache import as_cache

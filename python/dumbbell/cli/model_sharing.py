@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.quantity import expand_counts
 from dumbbell.models.allocations import ALLOCATIONS, Demand, allocations_of
-from dumbbell.quantities.quantity import expand_counts
 from dumbbell.scenario import Scenario
 from dumbbell.terminal import options
 from dumbbell.terminal.console import print_json, print_table

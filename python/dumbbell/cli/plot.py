@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from dumbbell.errors import ResultError, ScenarioError, nearest
+from dumbbell.base.errors import ResultError, ScenarioError, nearest
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.frame import WIDTHS_MM
 from dumbbell.figures.y_range import Range, y_ranges

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dumbbell.base.quantities.quantity import Rate
 from dumbbell.cli.link_table import percent
 from dumbbell.emulation.scenario import UP
-from dumbbell.quantities.quantity import Rate
 from dumbbell.run import Run
 from dumbbell.run.links import LinkCounts
 from dumbbell.scenario.link import BOTTLENECK

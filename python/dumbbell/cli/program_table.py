@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.run import Run
 from dumbbell.run.programs import programs_of
 from dumbbell.terminal.console import print_table

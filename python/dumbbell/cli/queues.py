@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.errors import ScenarioError, nearest
+from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.scenario.element import Element, impairments, queue_disciplines
 from dumbbell.scenario.parameter import LIMIT
 from dumbbell.terminal import options

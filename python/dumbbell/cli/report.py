@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from dumbbell.base.errors import ResultError
 from dumbbell.capture_analysis import Analysis
-from dumbbell.errors import ResultError
 from dumbbell.report.analysis_page import write_analysis_report
 from dumbbell.report.source import WITH_ARTICLE, kind_of, load_results
 from dumbbell.report.sweep_page import write_sweep_report

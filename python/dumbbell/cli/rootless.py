@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from dumbbell.errors import EngineError
+from dumbbell.base.errors import EngineError
 
 __all__ = ["ENTERED", "enter_user_namespace"]
 

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from dumbbell.base.errors import ScenarioError
 from dumbbell.cli.link_table import percent, print_links
 from dumbbell.cli.media_table import print_media
 from dumbbell.cli.program_table import print_programs
 from dumbbell.cli.reference_table import print_references
 from dumbbell.cli.transfer_table import print_transfers
 from dumbbell.cli.watch import EveryOption, Watch, WatchOption
-from dumbbell.errors import ScenarioError
 from dumbbell.run import Run, run
 from dumbbell.run.directory import check_place
 from dumbbell.run.engine import SIMULATOR, check_engine
+from dumbbell.run.verdict import INVALID
 from dumbbell.scenario.describe_path import describe_path
 from dumbbell.terminal import options
 from dumbbell.terminal.capture import (
@@ -37,7 +38,6 @@ from dumbbell.terminal.console import (
     show_page,
 )
 from dumbbell.terminal.scenario_options import base_scenario, single_values
-from dumbbell.verdict import INVALID
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import EmulationRecord

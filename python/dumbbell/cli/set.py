@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.base.errors import ScenarioError
 from dumbbell.emulation.changes import CHANGEABLE, changes_of
 from dumbbell.emulation.control_socket import connect, request
-from dumbbell.errors import ScenarioError
 
 __all__ = ["set_command"]
 

@@ -9,10 +9,10 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
 
+from dumbbell.base.errors import DumbbellError
+from dumbbell.base.quantities.quantity import Rate
 from dumbbell.emulation.path import EmulatedPath
 from dumbbell.emulation.scenario import UP
-from dumbbell.errors import DumbbellError
-from dumbbell.quantities.quantity import Rate
 from dumbbell.scenario.link import BOTTLENECK
 
 __all__ = ["StatusLine", "status_text"]

@@ -8,17 +8,18 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.plain_value import to_plain
+from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.cli import axes
 from dumbbell.cli.sweep_table import print_sweep
-from dumbbell.errors import ScenarioError
 from dumbbell.figures.frame import can_draw
 from dumbbell.metrics import metric_named
 from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.result_figures import ResultFigures
-from dumbbell.quantities.plain_value import to_plain
-from dumbbell.quantities.pluralize import pluralize
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import SIMULATOR
+from dumbbell.run.verdict import INVALID, WARN
 from dumbbell.runs import Progress, SweepInterrupted
 from dumbbell.runs.record_directory import file_digest
 from dumbbell.scenario.fields import RUN
@@ -38,7 +39,6 @@ from dumbbell.terminal.console import (
 from dumbbell.terminal.options import OUTPUT
 from dumbbell.terminal.scenario_options import base_of_axes
 from dumbbell.terminal.up_link import axis_names, of_up_link
-from dumbbell.verdict import INVALID, WARN
 
 __all__ = ["sweep_command"]
 

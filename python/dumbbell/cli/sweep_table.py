@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from dumbbell.metrics import METRICS, column_in
+from dumbbell.run.verdict import worst
 from dumbbell.statistics import known, mean_and_interval
 from dumbbell.sweeps import Cell, SweepResult
 from dumbbell.sweeps.design import alternatives, label_of, swept_ccs
 from dumbbell.terminal.console import print_line, print_table
-from dumbbell.verdict import worst
 
 __all__ = ["print_sweep"]
 

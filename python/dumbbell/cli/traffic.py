@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.errors import ScenarioError, nearest
+from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.scenario.distribution import CDF, CDF_DOC, DistributionDeclaration, distributions
 from dumbbell.scenario.element import Element
 from dumbbell.scenario.traffic import PRESET, applications

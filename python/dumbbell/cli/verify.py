@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from dumbbell.archive import Verification, verify
-from dumbbell.quantities.pluralize import pluralize
-from dumbbell.quantities.quantity import Size
+from dumbbell.base.quantities.pluralize import pluralize
+from dumbbell.base.quantities.quantity import Size
 from dumbbell.terminal import options
 from dumbbell.terminal.console import error, note, print_json, print_line, progress_bar
 

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import typer
 
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.quantity import Time
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.quantity import Time
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.terminal.console import print_table

@@ -23,6 +23,7 @@ from dumbbell.compare.xval_table import (
 from dumbbell.report.xval_page import write_page_of
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
+from dumbbell.run.verdict import Reason
 from dumbbell.runs import Cache, Progress, SweepInterrupted
 from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Scenario
@@ -34,7 +35,6 @@ from dumbbell.terminal.console import note, note_cache, out, print_json, print_t
 from dumbbell.terminal.options import OUTPUT
 from dumbbell.terminal.real_time import real_time_note
 from dumbbell.terminal.scenario_options import base_of_axes
-from dumbbell.verdict import Reason
 
 __all__ = ["xval_command"]
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from dumbbell.errors import ResultError, check_directory
+from dumbbell.base.errors import ResultError, check_directory
 from dumbbell.metrics import Warmup, measure
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.errors import ResultError, os_reason
+from dumbbell.base.result_file import read_json
 from dumbbell.compare.engines import METRIC_NAMES, OPTIONAL_METRIC_NAMES, Rows
-from dumbbell.errors import ResultError, os_reason
 from dumbbell.metrics import METRICS, measure
-from dumbbell.result_file import read_json
 from dumbbell.run import Run
+from dumbbell.run.verdict import INVALID
 from dumbbell.scenario import Scenario
-from dumbbell.verdict import INVALID
 
 __all__ = ["FORMAT", "Measurement", "digest", "load", "save", "write"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.base.errors import ResultError
 from dumbbell.compare.comparison import Comparison, adjusted, match_seeds, reported_groups
 from dumbbell.compare.measured import MeasuredRuns, Runs, measured
 from dumbbell.compare.pairs import Pair, cell_labels, pairs_alike, pairs_with_solo
-from dumbbell.errors import ResultError
 from dumbbell.metrics import METRICS, Metric, Warmup, harm_of, metric_named, value_in
 from dumbbell.statistics import mean_interval
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.base.errors import ResultError
 from dumbbell.compare.measured import MeasuredRun, MeasuredRuns
-from dumbbell.errors import ResultError
+from dumbbell.run.verdict import INVALID
 from dumbbell.sweeps import SweepResult
-from dumbbell.verdict import INVALID
 
 __all__ = ["Cell", "Pair", "cell_labels", "cells_alike", "pairs_alike", "pairs_with_solo"]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Unpack
 
+from dumbbell.base.errors import DumbbellError
 from dumbbell.compare.fair_part import part_of
 from dumbbell.compare.worst import REALISTIC, Rows, Worst
-from dumbbell.errors import DumbbellError
 from dumbbell.run import Run
+from dumbbell.run.verdict import INVALID
 from dumbbell.runs import Execution, measure_each
 from dumbbell.scenario import Scenario
-from dumbbell.verdict import INVALID
 
 __all__ = ["Outcome", "Side", "compared", "mean_values"]
 

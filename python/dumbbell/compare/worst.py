@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from dumbbell.base.errors import ScenarioError
 from dumbbell.compare.fair_part import part_of
-from dumbbell.errors import ScenarioError
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.metrics.harm import harm_of
 from dumbbell.metrics.metric import metric_named

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.quantities.json_text import json_text
 from dumbbell.compare.comparison import Comparison
 from dumbbell.compare.engines import EngineSummary, compare_engines, summarize, to_dict
 from dumbbell.metrics import measure
-from dumbbell.quantities.json_text import json_text
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
+from dumbbell.run.verdict import INVALID
 from dumbbell.runs import Cache, Progress, repetitions, run_all
 from dumbbell.scenario import Scenario
-from dumbbell.verdict import INVALID
 
 __all__ = [
     "MIN_SIMULATOR_REPS",

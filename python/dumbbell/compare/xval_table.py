@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.compare.comparison import Comparison
 from dumbbell.compare.engines import Worst, engine_difference, relative_difference
 from dumbbell.compare.xval import CrossValidation
-from dumbbell.quantities.pluralize import pluralize
 
 __all__ = [
     "COLUMNS",

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from dumbbell import _core
+from dumbbell.base.errors import EngineError, ScenarioError, nearest, os_reason
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.plain_value import check_printable
+from dumbbell.base.quantities.quantity import MAX_DIGITS
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES, tree_in_use
 from dumbbell.congestion_control.presets import preset_of, presets_of
-from dumbbell.errors import EngineError, ScenarioError, nearest, os_reason
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.plain_value import check_printable
-from dumbbell.quantities.quantity import MAX_DIGITS
 
 __all__ = [
     "CongestionControlChoice",

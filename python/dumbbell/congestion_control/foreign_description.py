@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.errors import CongestionControlError
+from dumbbell.base.quantities.printable import printable
 from dumbbell.congestion_control.choice import Description, file_of
-from dumbbell.errors import CongestionControlError
-from dumbbell.isolation.foreign_process import follow
-from dumbbell.isolation.printable import printable
-from dumbbell.isolation.protocol import BrokenAnswer
-from dumbbell.isolation.sandbox import is_confined
-from dumbbell.isolation.server_link import environment_of
-from dumbbell.isolation.source_files import find_sources
+from dumbbell.congestion_control.isolation.foreign_process import follow
+from dumbbell.congestion_control.isolation.protocol import BrokenAnswer
+from dumbbell.congestion_control.isolation.sandbox import is_confined
+from dumbbell.congestion_control.isolation.server_link import environment_of
+from dumbbell.congestion_control.isolation.source_files import find_sources
 
 __all__ = ["describe_file"]
 

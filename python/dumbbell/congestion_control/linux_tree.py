@@ -6,7 +6,7 @@ import re
 from contextvars import ContextVar
 from pathlib import Path
 
-from dumbbell.errors import ScenarioError, nearest
+from dumbbell.base.errors import ScenarioError, nearest
 
 __all__ = ["LINUX_NAMES", "LinuxTree", "tree_in_use", "use_linux_tree"]
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dumbbell.base.errors import ResultError, ScenarioError
 from dumbbell.congestion_control.choice import CongestionControlChoice
 from dumbbell.congestion_control.recorded import RecordedCongestionControl
 from dumbbell.congestion_control.source_store import StoredSources
 from dumbbell.congestion_control.sources import sources_of_file
-from dumbbell.errors import ResultError, ScenarioError
 
 __all__ = ["SourceFiles", "live"]
 

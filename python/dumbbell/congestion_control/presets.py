@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
 
 __all__ = [
     "BBR_BEFORE_5_1",

@@ -21,10 +21,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
 
+from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.congestion_control import Description, Parameter, Series
 from dumbbell.congestion_control.choice import PYTHON_CLASS, check_parameter, file_of, table_of
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.isolation.sandbox import is_confined
+from dumbbell.congestion_control.isolation.sandbox import is_confined
 
 if TYPE_CHECKING:
     from dumbbell._core import Socket
@@ -316,7 +316,7 @@ def class_digest(cls: type[CongestionControl]) -> str:
 def describe_here(requested: str) -> dict[str, object]:
     """Describe a class of a file as the answer of the process that may run it.
 
-    The words are those of `dumbbell.isolation.worker`.
+    The words are those of `dumbbell.congestion_control.isolation.worker`.
     """
     try:
         described = describe_python(requested)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell._core import native_compiler
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.plain_value import check_printable
 from dumbbell.congestion_control.choice import (
     CongestionControlChoice,
     Description,
@@ -18,8 +20,6 @@ from dumbbell.congestion_control.choice import (
 )
 from dumbbell.congestion_control.presets import presets_of
 from dumbbell.congestion_control.sources import Sources, builtin_sources, sources_of_file
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.plain_value import check_printable
 
 __all__ = [
     "RecordedCongestionControl",

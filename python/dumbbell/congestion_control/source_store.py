@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from dumbbell.base.errors import ResultError
+from dumbbell.base.result_file import read_bytes, read_json
+from dumbbell.base.scratch import scratch_directory
 from dumbbell.congestion_control.sources import MAX_KEPT_BYTES, Sources, is_plain_path
-from dumbbell.errors import ResultError
-from dumbbell.result_file import read_bytes, read_json
-from dumbbell.scratch import scratch_directory
 
 __all__ = [
     "DIRECTORY",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.quantity import Time
+from dumbbell.base.quantities.steps import MIN_RTT_NS
 from dumbbell.emulation.scenario import UP
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.quantity import Time
-from dumbbell.quantities.steps import MIN_RTT_NS
 from dumbbell.scenario import Link
 from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.link import BOTTLENECK

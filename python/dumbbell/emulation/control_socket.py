@@ -17,9 +17,9 @@ from tempfile import gettempdir
 from threading import Thread
 from typing import Any
 
+from dumbbell.base.errors import DumbbellError, EngineError
 from dumbbell.emulation.path import EmulatedPath
 from dumbbell.emulation.process import Process
-from dumbbell.errors import DumbbellError, EngineError
 
 __all__ = ["connect", "request", "serve_control"]
 

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from dumbbell import _core
+from dumbbell.base.errors import DumbbellError, EngineError, ResultError
 from dumbbell.capture_analysis.packet_log import PacketLog, packet_log
 from dumbbell.emulation.changes import changes_of
 from dumbbell.emulation.process import PIPE, Args, Process
 from dumbbell.emulation.scenario import emulated_scenario
-from dumbbell.errors import DumbbellError, EngineError, ResultError
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import KERNEL, check_engine

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import IO, Any, Self
 
 from dumbbell import _core
-from dumbbell.errors import EngineError
+from dumbbell.base.errors import EngineError
 
 __all__ = ["Args", "Process"]
 

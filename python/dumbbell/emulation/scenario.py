@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Field, fields_of
 from dumbbell.scenario.link import BOTTLENECK

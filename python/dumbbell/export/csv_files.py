@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from dumbbell.errors import ResultError, check_directory
+from dumbbell.base.errors import ResultError, check_directory
 from dumbbell.run import Run
 from dumbbell.run.directory import DOCUMENT, ParquetTables, unwritable
 from dumbbell.sweeps import SweepResult

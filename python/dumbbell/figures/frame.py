@@ -10,11 +10,11 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
+from dumbbell.base.optional import optional
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.static import SETTINGS, Handles, draw, draw_legend
 from dumbbell.figures.y_range import Range, y_ranges
-from dumbbell.optional import optional
 
 if TYPE_CHECKING:
     from dumbbell.figures.canvas import Canvas

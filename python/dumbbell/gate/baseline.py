@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.errors import GateError, ResultError, os_reason
+from dumbbell.base.result_file import read_json
 from dumbbell.congestion_control.choice import is_file
-from dumbbell.errors import GateError, ResultError, os_reason
 from dumbbell.gate.case import Observed, Subject
 from dumbbell.gate.suite_file import build_suite
 from dumbbell.gate.suite_result import CellResult, SuiteResult
-from dumbbell.result_file import read_json
 
 __all__ = ["BASELINE", "FORMAT", "is_baseline", "load_baseline", "save_baseline", "shown_cc"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from dumbbell.errors import DumbbellError, GateError, nearest
+from dumbbell.base.errors import DumbbellError, GateError, nearest
 from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.subject import (
     OTHERS,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dumbbell.errors import GateError, ScenarioError, nearest
+from dumbbell.base.errors import GateError, ScenarioError, nearest
 from dumbbell.gate.line_of_key import line_of_key
 from dumbbell.scenario.file import parse_toml, read_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dumbbell.errors import GateError
+from dumbbell.base.errors import GateError
 from dumbbell.gate.metric_value import NUMBER, read_value, write_value
 from dumbbell.gate.subject import Measure
 

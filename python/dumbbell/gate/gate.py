@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dumbbell.errors import GateError
+from dumbbell.base.errors import GateError
 from dumbbell.gate.case import ComparedMetric
 from dumbbell.gate.comparison import Change, MetricChange, compare_cells
 from dumbbell.gate.criterion_outcome import CriterionOutcome, Met, evaluate_criteria

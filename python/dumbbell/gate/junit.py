@@ -9,7 +9,7 @@ from pathlib import Path
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
 
-from dumbbell.errors import GateError, os_reason
+from dumbbell.base.errors import GateError, os_reason
 from dumbbell.gate.comparison import Change
 from dumbbell.gate.criterion_outcome import Met
 from dumbbell.gate.gate import Gate

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from dumbbell.errors import GateError, ScenarioError
+from dumbbell.base.errors import GateError, ScenarioError
+from dumbbell.base.quantities.quantity import Rate, Time
 from dumbbell.metrics import Metric
-from dumbbell.quantities.quantity import Rate, Time
 
 __all__ = ["read_value", "write_difference", "write_value"]
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dumbbell.errors import GateError, ScenarioError
+from dumbbell.base.errors import GateError, ScenarioError
 from dumbbell.metrics import IN, Metric, Phase, metric_named
 from dumbbell.metrics.metric import AT
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dumbbell.errors import GateError
+from dumbbell.base.errors import GateError
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.gate.case import Case, Subject
-from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of
 

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import GateError, ScenarioError, nearest
+from dumbbell.base.errors import GateError, ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.plain_value import check_count
 from dumbbell.gate.case import Case, ComparedMetric, Subject
 from dumbbell.gate.case_file import find_case_file, read_case_file, shipped_in
 from dumbbell.gate.criterion import Criterion
@@ -15,8 +17,6 @@ from dumbbell.gate.subject import Measure
 from dumbbell.gate.suite import MAX_REPS, MIN_REPS, Suite
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics import Warmup
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.plain_value import check_count
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.file import check_shorthand, parse_toml, read_text

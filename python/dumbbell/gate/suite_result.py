@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, Unpack
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.errors import GateError
+from dumbbell.base.errors import GateError
 from dumbbell.gate.case import Case, Observed, Subject, is_under_test
 from dumbbell.gate.subject import UNDER_TEST, Measure
 from dumbbell.gate.suite import Suite
@@ -15,10 +15,10 @@ from dumbbell.metrics import column_in
 from dumbbell.metrics.phase import IN
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, engine_build
+from dumbbell.run.verdict import INVALID
 from dumbbell.runs import Execution, measure_all
 from dumbbell.runs.measures import Measures
 from dumbbell.scenario import Scenario
-from dumbbell.verdict import INVALID
 
 __all__ = ["CellResult", "Observed", "SuiteResult", "longest_first", "observe", "run_suite"]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import Rate, Time
+from dumbbell.base.quantities.steps import MIN_RTT_NS
 from dumbbell.emulation.scenario import UP
-from dumbbell.errors import ScenarioError, nearest
 from dumbbell.interop import values
 from dumbbell.interop.values import Option
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import Rate, Time
-from dumbbell.quantities.steps import MIN_RTT_NS
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.link import BOTTLENECK
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from dumbbell import _core
-from dumbbell.errors import EngineError, os_reason
+from dumbbell.base.errors import EngineError, os_reason
 from dumbbell.interop.plan import Plan
 from dumbbell.run import Run
 from dumbbell.run.execution import prepared, run_of_output

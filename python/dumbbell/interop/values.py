@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import Rate, Time
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import Rate, Time
 
 __all__ = ["Option", "choice", "count", "numbers", "percent", "rate", "time", "yes"]
 

@@ -7,8 +7,8 @@ import socket
 import time
 from collections.abc import Callable
 
-from dumbbell.errors import EngineError, ScenarioError, os_reason
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.base.errors import EngineError, ScenarioError, os_reason
+from dumbbell.base.quantities.excerpt import excerpt
 
 __all__ = ["wait_for_quic"]
 

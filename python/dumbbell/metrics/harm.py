@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.metrics.metric import METRICS
 from dumbbell.metrics.registry import measure
 from dumbbell.metrics.warmup import Warmup

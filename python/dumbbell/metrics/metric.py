@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from dumbbell.errors import DumbbellError, ResultError, nearest
+from dumbbell.base.errors import DumbbellError, ResultError, nearest
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.warmup import Warmup
 from dumbbell.run.links import BOTTLENECK, index_of_link

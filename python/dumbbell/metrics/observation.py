@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.metrics.link_observation import LinkObservation
 from dumbbell.metrics.phase import Phase
 from dumbbell.metrics.warmup import Warmup

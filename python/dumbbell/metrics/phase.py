@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dumbbell.errors import ResultError, ScenarioError
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import Time
+from dumbbell.base.errors import ResultError, ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import Time
 
 if TYPE_CHECKING:
     from dumbbell.run import Run

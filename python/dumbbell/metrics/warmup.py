@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.errors import ResultError, ScenarioError
-from dumbbell.quantities.quantity import Time
+from dumbbell.base.errors import ResultError, ScenarioError
+from dumbbell.base.quantities.quantity import Time
 from dumbbell.run.links import queue_rows
 
 if TYPE_CHECKING:

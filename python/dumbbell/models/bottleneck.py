@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dumbbell.base.quantities.quantity import Buffer, Rate, Time
 from dumbbell.models.does_not_apply import DoesNotApply
-from dumbbell.quantities.quantity import Buffer, Rate, Time
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.group import DEFAULT_MSS, HEADER_BYTES
 

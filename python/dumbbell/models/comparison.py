@@ -10,11 +10,11 @@ from typing import Any, TypeVar, Unpack
 
 import numpy as np
 
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.models.model import Headline, Model
+from dumbbell.run.verdict import Verdict
 from dumbbell.runs import Execution, measure_all, repetitions
 from dumbbell.scenario import Scenario
-from dumbbell.verdict import Verdict
 
 __all__ = ["ModelComparison", "ModelErrors", "compare_model", "summarize", "verdict_counts"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dumbbell.errors import DumbbellError
+from dumbbell.base.errors import DumbbellError
 
 __all__ = ["DoesNotApply"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dumbbell.base.quantities.plain_value import to_plain
 from dumbbell.models.calculation import Calculation
 from dumbbell.models.does_not_apply import DoesNotApply
 from dumbbell.models.prediction import Prediction
-from dumbbell.quantities.plain_value import to_plain
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import RUN, fields_of
 

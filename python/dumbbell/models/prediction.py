@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.models.bottleneck import Bottleneck
 from dumbbell.scenario import Group, Scenario
 from dumbbell.statistics import share

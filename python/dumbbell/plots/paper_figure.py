@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dumbbell.errors import ResultError, nearest
+from dumbbell.base.errors import ResultError, nearest
+from dumbbell.base.optional import optional
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.frame import PNG_DPI, PRINT, WIDTHS_MM, compose, shared_ranges, write
 from dumbbell.figures.y_range import Range
-from dumbbell.optional import optional
 
 __all__ = ["FORMATS", "STYLES", "save_for_print"]
 

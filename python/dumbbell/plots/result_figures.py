@@ -8,8 +8,8 @@ from functools import cache
 
 import numpy as np
 
+from dumbbell.base.errors import ResultError, nearest
 from dumbbell.congestion_control.choice import split_preset
-from dumbbell.errors import ResultError, nearest
 from dumbbell.figures.figure import Curve, Figure
 from dumbbell.figures.style import UNKNOWN_COLOR, cc_label, group_colors, style_of
 from dumbbell.metrics import Metric

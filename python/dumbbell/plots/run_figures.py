@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dumbbell.errors import ResultError, nearest
+from dumbbell.base.errors import ResultError, nearest
 from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray
 from dumbbell.figures.floats import to_floats
 from dumbbell.figures.style import UNKNOWN_COLOR, group_colors, shades

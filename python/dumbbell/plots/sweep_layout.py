@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dumbbell.errors import ResultError, nearest
+from dumbbell.base.errors import ResultError, nearest
 from dumbbell.sweeps import SweepResult
 from dumbbell.sweeps.design import Axis, Cell, label_of
 

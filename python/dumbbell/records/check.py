@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from dumbbell.isolation.printable import printable
+from dumbbell.base.quantities.printable import printable
 from dumbbell.records.declared import COUNT, FLAG, REAL, TEXT, WHOLE, RecordField, fields_of
 
 __all__ = ["Unexpected", "check_record", "is_of"]

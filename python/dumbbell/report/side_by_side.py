@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dumbbell.base.errors import ResultError
 from dumbbell.compare.comparison import (
     Comparison,
     adjusted,
@@ -13,7 +14,6 @@ from dumbbell.compare.comparison import (
     reported_groups,
 )
 from dumbbell.compare.pairs import cells_alike
-from dumbbell.errors import ResultError
 from dumbbell.metrics import Metric
 from dumbbell.plots.result_figures import ResultFigures, SweepView
 from dumbbell.plots.sweep_layout import Layout

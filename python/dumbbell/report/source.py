@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dumbbell.errors import ResultError, check_directory
+from dumbbell.base.errors import ResultError, check_directory
 from dumbbell.metrics import measure
 from dumbbell.run import Run
 from dumbbell.sweeps import SweepResult

@@ -9,10 +9,10 @@ from typing import Any
 from markupsafe import Markup
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.scratch import scratch_directory
 from dumbbell.figures import Figure
 from dumbbell.report.chart import chart, script_json
 from dumbbell.report.language import bilingual, marked
-from dumbbell.scratch import scratch_directory
 
 __all__ = ["plot", "render_template", "write_page"]
 

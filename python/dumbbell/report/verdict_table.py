@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from dumbbell.run.verdict import INVALID, OK, WARN
 from dumbbell.sweeps import SweepResult
-from dumbbell.verdict import INVALID, OK, WARN
 
 __all__ = ["VerdictNote", "verdict_counts", "verdict_notes"]
 

@@ -5,8 +5,10 @@ from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, check_for_kernel, engine_build
 from dumbbell.run.execution import Control, execute, run
 from dumbbell.run.run import SCHEMA_VERSION, Run
+from dumbbell.run.verdict import INVALID, worst
 
 __all__ = [
+    "INVALID",
     "KERNEL",
     "SCHEMA_VERSION",
     "SIMULATOR",
@@ -20,4 +22,5 @@ __all__ = [
     "execute",
     "pending_capture",
     "run",
+    "worst",
 ]

@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.quantity import Size
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.quantity import Size
 
 __all__ = [
     "CAPTURE",

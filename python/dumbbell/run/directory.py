@@ -10,16 +10,16 @@ from typing import Any
 import pyarrow as pa
 
 from dumbbell._core import MAX_ROWS
+from dumbbell.base.errors import ResultError, check_directory, os_reason
+from dumbbell.base.result_file import check_regular, read_json
+from dumbbell.base.scratch import scratch_directory
 from dumbbell.congestion_control.source_store import DIRECTORY as SOURCES
 from dumbbell.congestion_control.source_store import write_sources
 from dumbbell.congestion_control.sources import Sources
-from dumbbell.errors import ResultError, check_directory, os_reason
-from dumbbell.result_file import check_regular, read_json
 from dumbbell.run.capture import CAPTURE, link_or_copy
 from dumbbell.run.connections import CONNECTIONS, check_connections
 from dumbbell.run.links import BY_GROUP, check_by_group
 from dumbbell.run.transfers import TRANSFERS, check_transfers
-from dumbbell.scratch import scratch_directory
 
 __all__ = [
     "DOCUMENT",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.records.check import Unexpected, check_record, is_of
 from dumbbell.records.declared import TEXT, WHOLE
 from dumbbell.run.programs import PROGRAMS

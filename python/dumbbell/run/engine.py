@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dumbbell import _core
+from dumbbell.base.errors import EngineError, PrivilegeError, ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.congestion_control import CongestionControlChoice, congestion_controls
-from dumbbell.errors import EngineError, PrivilegeError, ScenarioError, nearest
-from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.program import Command, RecordedCommand
 

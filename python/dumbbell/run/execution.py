@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from dumbbell import _core
 from dumbbell._core import Control
+from dumbbell.base.errors import Cancelled, CongestionControlError, EngineError
 from dumbbell.congestion_control import live
 from dumbbell.congestion_control.recorded import reference_of, sources_of
 from dumbbell.congestion_control.sources import Sources
-from dumbbell.errors import Cancelled, CongestionControlError, EngineError
 from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import SIMULATOR, check_engine, engine_build
 from dumbbell.run.foreign_run import execute_isolated, is_foreign

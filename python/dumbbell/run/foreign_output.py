@@ -15,9 +15,9 @@ from typing import Any
 import pyarrow as pa
 
 from dumbbell._core import ENGINE_VERSION, MAX_ROWS
-from dumbbell.errors import ResultError
-from dumbbell.isolation.printable import printable
-from dumbbell.isolation.protocol import BrokenAnswer, parse_json
+from dumbbell.base.errors import ResultError
+from dumbbell.base.quantities.printable import printable
+from dumbbell.congestion_control.isolation.protocol import BrokenAnswer, parse_json
 from dumbbell.records.check import Unexpected, check_record
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.run.links import BY_GROUP

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from dumbbell._core import Control
-from dumbbell.errors import CongestionControlError, EngineError, ScenarioError, os_reason
-from dumbbell.isolation import foreign_process
-from dumbbell.isolation.protocol import BrokenAnswer
-from dumbbell.isolation.server_link import environment_of
+from dumbbell.base.errors import CongestionControlError, EngineError, ScenarioError, os_reason
+from dumbbell.congestion_control.isolation import foreign_process
+from dumbbell.congestion_control.isolation.protocol import BrokenAnswer
+from dumbbell.congestion_control.isolation.server_link import environment_of
 from dumbbell.run.capture import Capture
 from dumbbell.run.foreign_output import read_output
 from dumbbell.scenario import Scenario

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dumbbell.errors import ResultError, nearest
+from dumbbell.base.errors import ResultError, nearest
 
 __all__ = [
     "BOTTLENECK", "BY_GROUP", "STATISTICS", "LinkCounts", "check_by_group", "index_of_link",

@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
+from dumbbell.base.errors import (
+    ResultError,
+    ScenarioError,
+)
+from dumbbell.base.quantities.html_table import html_table
+from dumbbell.base.quantities.json_text import json_text
 from dumbbell.congestion_control import (
     RecordedCongestionControl,
     Series,
@@ -20,12 +26,6 @@ from dumbbell.congestion_control.recorded import (
 )
 from dumbbell.congestion_control.source_store import StoredSources
 from dumbbell.congestion_control.sources import Sources
-from dumbbell.errors import (
-    ResultError,
-    ScenarioError,
-)
-from dumbbell.quantities.html_table import html_table
-from dumbbell.quantities.json_text import json_text
 from dumbbell.run import directory as run_directory
 from dumbbell.run.connections import connections_of
 from dumbbell.run.document import check_document, damaged
@@ -35,9 +35,9 @@ from dumbbell.run.groups import GroupRecord, group_metrics
 from dumbbell.run.links import BY_GROUP, LinkCounts, index_of_link, queue_rows, with_links
 from dumbbell.run.programs import PROGRAMS
 from dumbbell.run.transfers import transfers_of
+from dumbbell.run.verdict import Verdict, evaluate
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import jain
-from dumbbell.verdict import Verdict, evaluate
 
 if TYPE_CHECKING:
     from dumbbell.figures.canvas import Canvas

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 
 if TYPE_CHECKING:
     from dumbbell.run import Run

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.quantity import Time
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.quantity import Time
 
 __all__ = ["parse_age"]
 

@@ -7,7 +7,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from dumbbell.errors import ResultError, os_reason
+from dumbbell.base.errors import ResultError, os_reason
 from dumbbell.run.engine import KERNEL
 from dumbbell.runs import record_directory
 from dumbbell.runs.key import RunKey

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from dumbbell.errors import EngineError
-from dumbbell.optional import optional
+from dumbbell.base.errors import EngineError
+from dumbbell.base.optional import optional
 
 __all__ = ["cluster_executor", "lost_errors"]
 

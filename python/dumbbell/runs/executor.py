@@ -16,7 +16,7 @@ from concurrent.futures import (
 )
 from typing import Any, Generic, Protocol, TypeVar
 
-from dumbbell.errors import Cancelled, EngineError, ScenarioError
+from dumbbell.base.errors import Cancelled, EngineError, ScenarioError
 from dumbbell.run.execution import POLL_S
 from dumbbell.runs.handler import PendingRun, RunHandler, perform_remotely
 from dumbbell.runs.progress import Progress

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from dumbbell._core import Control
-from dumbbell.errors import CongestionControlError, EngineError, ResultError
+from dumbbell.base.errors import CongestionControlError, EngineError, ResultError
 from dumbbell.metrics import Metric
 from dumbbell.metrics.metric import add
 from dumbbell.run import execute

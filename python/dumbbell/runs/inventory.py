@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import ResultError, os_reason
+from dumbbell.base.errors import ResultError, os_reason
+from dumbbell.base.scratch import abandoned, remove_abandoned, scratch_directory
 from dumbbell.runs import record_directory
 from dumbbell.runs.cache import CACHE_VARIABLE, Cache
-from dumbbell.scratch import abandoned, remove_abandoned, scratch_directory
 
 __all__ = ["Entry", "Inventory", "Kind", "Removed", "prune", "take_inventory", "verify"]
 

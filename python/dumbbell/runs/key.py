@@ -16,9 +16,9 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
 from dumbbell.congestion_control import python as python_congestion_control
 from dumbbell.congestion_control.choice import table_of
+from dumbbell.congestion_control.isolation.sandbox import is_confined
 from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
 from dumbbell.congestion_control.sources import Sources
-from dumbbell.isolation.sandbox import is_confined
 from dumbbell.run.engine import KERNEL, engine_build
 from dumbbell.scenario import Scenario
 

@@ -20,7 +20,7 @@ __all__ = ["Measures", "in_words_of", "measure_run", "measured_as", "user_metric
 #: What was measured of one run: one mapping per group.
 Measures = list[dict[str, Any]]
 #: Packages whose code decides a metric's value, apart from the engine.
-MEASURING = ("metrics", "run", "statistics", "verdict")
+MEASURING = ("metrics", "run", "statistics")
 
 
 def measure_run(run: Run, warmup: str | None = None, phases: Sequence[str] = ()) -> Measures:

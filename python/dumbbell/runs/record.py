@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dumbbell.result_file import parse_json
+from dumbbell.base.result_file import parse_json
 from dumbbell.run import Run
 from dumbbell.run import directory as run_directory
 from dumbbell.runs.key import RunKey

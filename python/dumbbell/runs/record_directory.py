@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.documents import DocumentError, open_file
-from dumbbell.errors import ResultError, os_reason
-from dumbbell.result_file import parse_json, read_bytes, read_json
+from dumbbell.base.documents import DocumentError, open_file
+from dumbbell.base.errors import ResultError, os_reason
+from dumbbell.base.result_file import parse_json, read_bytes, read_json
+from dumbbell.base.scratch import scratch_directory
 from dumbbell.run.capture import CAPTURE, link_or_copy
 from dumbbell.run.directory import DOCUMENT
 from dumbbell.runs.key import RunKey
 from dumbbell.runs.measures import Measures
 from dumbbell.runs.record import Record
-from dumbbell.scratch import scratch_directory
 
 __all__ = [
     "MEASURES",

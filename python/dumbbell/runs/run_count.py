@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.pluralize import pluralize
-from dumbbell.quantities.quantity import U64_MAX
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.pluralize import pluralize
+from dumbbell.base.quantities.quantity import U64_MAX
 
 __all__ = ["MAX_RUNS", "check_run_count"]
 

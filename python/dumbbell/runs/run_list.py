@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Executor
 from typing import Generic, TypeVar, Unpack
 
-from dumbbell.errors import DumbbellError, EngineError, ScenarioError
+from dumbbell.base.errors import DumbbellError, EngineError, ScenarioError
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import SIMULATOR, check_engine, default_workers

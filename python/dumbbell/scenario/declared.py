@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.quantities.quantity import Size, Time
+from dumbbell.base.quantities.quantity import Size, Time
 from dumbbell.scenario.ecn import Ecn
 from dumbbell.scenario.fields import FLOWS, Field
 from dumbbell.scenario.kinds import Flag, Kind, Measure, Named, Packets, Word

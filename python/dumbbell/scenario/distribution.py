@@ -16,11 +16,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core, documents
-from dumbbell.documents import DocumentError
-from dumbbell.errors import ScenarioError, nearest, os_reason
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import NUMBER, format_fraction
+from dumbbell import _core
+from dumbbell.base import documents
+from dumbbell.base.documents import DocumentError
+from dumbbell.base.errors import ScenarioError, nearest, os_reason
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import NUMBER, format_fraction
 from dumbbell.scenario.parameter import (
     QUANTITIES,
     SEPARATOR,

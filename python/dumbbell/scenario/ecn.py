@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.scenario.kinds import Kind
 
 __all__ = ["Ecn"]

@@ -15,9 +15,9 @@ from itertools import chain
 from typing import Any, ClassVar, Self
 
 from dumbbell import _core
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import Buffer, LinkShare
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import Buffer, LinkShare
 from dumbbell.scenario.distribution import first_of, parameter_from_json
 from dumbbell.scenario.engine_message import in_user_words
 from dumbbell.scenario.kinds import Named

@@ -15,8 +15,8 @@ from itertools import chain
 from types import EllipsisType
 from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 
-from dumbbell.errors import nearest
-from dumbbell.quantities.plain_value import to_plain
+from dumbbell.base.errors import nearest
+from dumbbell.base.quantities.plain_value import to_plain
 from dumbbell.scenario.kinds import Kind
 
 __all__ = [

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dumbbell import documents
-from dumbbell.documents import DocumentError
-from dumbbell.errors import ScenarioError, os_reason
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.base import documents
+from dumbbell.base.documents import DocumentError
+from dumbbell.base.errors import ScenarioError, os_reason
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import fields_of, suggest
 from dumbbell.scenario.host import Host

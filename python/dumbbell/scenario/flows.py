@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any
 
+from dumbbell.base.quantities.quantity import Size, Time
+from dumbbell.base.quantities.steps import MIN_RTT_NS
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.quantities.quantity import Size, Time
-from dumbbell.quantities.steps import MIN_RTT_NS
 from dumbbell.scenario.fields import FLOWS, Attribute, Field, Of, part_of_group
 from dumbbell.scenario.kinds import Count, Measure, Named
 from dumbbell.scenario.routes import LinkNames, Route

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any
 
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.quantity import Size, Time
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.congestion_control.choice import KERNELS_DEFAULT
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.quantity import Size, Time
 from dumbbell.scenario.dscp import Codepoint, Dscp
 from dumbbell.scenario.fields import FLOWS, Field, Of, documented, fields_of, part_of_group
 from dumbbell.scenario.flows import MAX_FLOWS, Flows

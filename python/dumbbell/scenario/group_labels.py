@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.plain_value import to_plain
 from dumbbell.congestion_control.choice import KERNELS_DEFAULT
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.plain_value import to_plain
 from dumbbell.scenario.fields import fields_of
 
 if TYPE_CHECKING:

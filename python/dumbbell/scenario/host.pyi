@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY
 
-from dumbbell.quantities.quantity import Buffer, Size, Time
+from dumbbell.base.quantities.quantity import Buffer, Size, Time
 from dumbbell.scenario.fields import Field, Of, part_of_group
 from dumbbell.scenario.linux_release import TcpChoice
 

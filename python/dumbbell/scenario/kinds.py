@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.plain_value import check_count, check_flag, check_text, to_plain
-from dumbbell.quantities.quantity import (
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.plain_value import check_count, check_flag, check_text, to_plain
+from dumbbell.base.quantities.quantity import (
     Buffer,
     Loss,
     Quantity,
@@ -25,7 +25,7 @@ from dumbbell.quantities.quantity import (
     expand_counts,
     is_count,
 )
-from dumbbell.quantities.steps import Steps
+from dumbbell.base.quantities.steps import Steps
 
 __all__ = [
     "Amount", "Changes", "Count", "Flag", "Kind", "Measure", "Named", "Packets", "Text", "Word",

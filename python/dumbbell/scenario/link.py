@@ -8,9 +8,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.quantity import Buffer, Loss, Rate, Time
-from dumbbell.quantities.steps import RateSteps
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.quantity import Buffer, Loss, Rate, Time
+from dumbbell.base.quantities.steps import RateSteps
 from dumbbell.scenario.element import Impair, ImpairmentChoice, Impairments, QueueChoice
 from dumbbell.scenario.fields import PATH, Field, Of, documented, to_engine
 from dumbbell.scenario.kinds import Amount, Changes, Measure, Named

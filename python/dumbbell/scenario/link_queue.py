@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import U64_MAX, Buffer, Rate, Time
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import U64_MAX, Buffer, Rate, Time
 from dumbbell.scenario.element import QueueChoice
 from dumbbell.scenario.parameter import LIMIT, ElementParameter
 

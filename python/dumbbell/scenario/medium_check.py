@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
 
 if TYPE_CHECKING:
     from dumbbell.scenario.element import ImpairmentChoice

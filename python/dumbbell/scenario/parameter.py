@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import (
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import (
     MAX_DIGITS,
     NUMBER,
     Buffer,

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.plain_value import check_printable
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.plain_value import check_printable
 from dumbbell.scenario.kinds import Kind
 
 __all__ = [

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.plain_value import check_text
-from dumbbell.quantities.quantity import Time
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.plain_value import check_text
+from dumbbell.base.quantities.quantity import Time
 from dumbbell.scenario.kinds import Kind
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import MAX_ROWS
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.pluralize import pluralize
+from dumbbell.base.quantities.quantity import Buffer, Loss, Rate, Size, Time
+from dumbbell.base.quantities.steps import MIN_RTT_NS, RateSteps, RttSteps
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.pluralize import pluralize
-from dumbbell.quantities.quantity import Buffer, Loss, Rate, Size, Time
-from dumbbell.quantities.steps import MIN_RTT_NS, RateSteps, RttSteps
 from dumbbell.scenario.distribution import CDF
 from dumbbell.scenario.element import ImpairmentChoice, Impairments, QueueChoice
 from dumbbell.scenario.fields import (

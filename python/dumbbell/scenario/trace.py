@@ -14,11 +14,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Self
 
-from dumbbell import documents
-from dumbbell.documents import DocumentError
-from dumbbell.errors import ScenarioError, nearest, os_reason
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import Rate, Size, Time
+from dumbbell.base import documents
+from dumbbell.base.documents import DocumentError
+from dumbbell.base.errors import ScenarioError, nearest, os_reason
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import Rate, Size, Time
 from dumbbell.scenario.kinds import Named
 from dumbbell.scenario.parameter import FLAGS, listed
 from dumbbell.scenario.trace_generators import GENERATORS, generate

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import Quantity, Rate, Time, is_count
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import Quantity, Rate, Time, is_count
 from dumbbell.scenario.parameter import SEPARATOR, listed
 
 __all__ = ["GENERATORS", "Generator", "generate"]

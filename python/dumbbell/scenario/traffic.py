@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dumbbell import _core
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.quantity import expand
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.quantity import expand
 from dumbbell.scenario.distribution import Distribution, from_json
 from dumbbell.scenario.element import Element, ElementChoice
 from dumbbell.scenario.engine_message import in_user_words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dumbbell.quantities.quantity import Loss, Rate, Time
+from dumbbell.base.quantities.quantity import Loss, Rate, Time
 from dumbbell.scenario_space.kind import Kind, Roles, Values, Words
 from dumbbell.scenario_space.scale import Scale, linear, logarithmic
 

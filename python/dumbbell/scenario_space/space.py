@@ -6,8 +6,8 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.scenario import Scenario
 from dumbbell.scenario_space.kind import Element, Kind
 from dumbbell.scenario_space.path_kinds import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dumbbell.quantities.quantity import Rate, Time
+from dumbbell.base.quantities.quantity import Rate, Time
 from dumbbell.scenario_space.kind import Kind, Roles, Values, Words
 from dumbbell.scenario_space.path_kinds import in_ms
 from dumbbell.scenario_space.scale import Scale, linear, logarithmic

@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import islice, product
 from typing import Any
 
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.group_labels import short_paths

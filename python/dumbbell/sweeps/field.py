@@ -10,11 +10,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import expand_counts, is_count
 from dumbbell.congestion_control import RecordedCongestionControl
 from dumbbell.congestion_control.choice import parse_integer
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import expand_counts, is_count
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of, suggest
 from dumbbell.scenario.kinds import Kind, is_whole

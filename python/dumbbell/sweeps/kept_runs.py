@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from dumbbell.base.errors import ResultError
 from dumbbell.congestion_control.source_store import StoredSources
 from dumbbell.congestion_control.sources import Sources
-from dumbbell.errors import ResultError
 from dumbbell.run import Run
 from dumbbell.run import directory as run_directory
 from dumbbell.runs import record_directory

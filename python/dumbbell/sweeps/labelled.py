@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dumbbell.base.optional import optional
 from dumbbell.metrics import METRICS
-from dumbbell.optional import optional
 from dumbbell.sweeps.design import Axis
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dumbbell.errors import ScenarioError, nearest
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.metrics import METRICS, Metric, Warmup, metric_named
-from dumbbell.quantities.excerpt import excerpt
 from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.until_ci import MIN_REPS, Precision

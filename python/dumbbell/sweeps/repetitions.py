@@ -6,9 +6,9 @@ import re
 from collections import deque
 from collections.abc import Callable
 
-from dumbbell.errors import CongestionControlError, EngineError, ScenarioError
+from dumbbell.base.errors import CongestionControlError, EngineError, ScenarioError
+from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.metrics import METRICS, value_in
-from dumbbell.quantities.pluralize import pluralize
 from dumbbell.runs.handler import PendingRun
 from dumbbell.runs.measures import Measures
 from dumbbell.scenario import Scenario

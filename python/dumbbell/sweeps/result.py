@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dumbbell.base.optional import optional
+from dumbbell.base.quantities.html_table import html_table
+from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.metrics import METRICS
-from dumbbell.optional import optional
-from dumbbell.quantities.html_table import html_table
-from dumbbell.quantities.pluralize import pluralize
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import Axis, Cell, Design, group_names

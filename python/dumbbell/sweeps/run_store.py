@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.run.capture import Capture, pending_capture
 from dumbbell.runs import record_directory
 from dumbbell.runs.cache import Cache

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.errors import EngineError, ResultError, ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.congestion_control import SourceFiles, live
-from dumbbell.errors import EngineError, ResultError, ScenarioError
-from dumbbell.quantities.excerpt import excerpt
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
 from dumbbell.runs.cache import Cache, as_cache

@@ -11,20 +11,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dumbbell.base.errors import ResultError, check_directory, os_reason
+from dumbbell.base.quantities.json_text import json_text
+from dumbbell.base.result_file import read_json
+from dumbbell.base.scratch import PREFIX, remove_abandoned, scratch_directory
 from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
 from dumbbell.congestion_control.sources import Sources
-from dumbbell.errors import ResultError, check_directory, os_reason
-from dumbbell.quantities.json_text import json_text
-from dumbbell.result_file import read_json
 from dumbbell.run.directory import check_parent, read_table, write_sources_in
 from dumbbell.runs import record_directory
 from dumbbell.runs.key import RunKey, run_key
 from dumbbell.runs.measures import Measures, in_words_of, measure_run, measured_as, user_metrics
 from dumbbell.runs.record import Record
 from dumbbell.scenario import Scenario
-from dumbbell.scratch import PREFIX, remove_abandoned, scratch_directory
 from dumbbell.sweeps.design import Cell, Design, make_design
 from dumbbell.sweeps.kept_runs import KeptRun, KeptRuns
 from dumbbell.sweeps.plan import Plan

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.quantity import NUMBER
 from dumbbell.metrics import METRICS
-from dumbbell.quantities.quantity import NUMBER
 from dumbbell.statistics import mean_interval
 
 __all__ = ["MIN_REPS", "Precision"]

@@ -3,6 +3,6 @@
 Names are loaded when they are first used: `dumbbell --help` needs few of them.
 """
 
-from dumbbell.lazy_names import lazy_names
+from dumbbell.base.lazy_names import lazy_names
 
 __getattr__ = lazy_names(__name__, __file__)

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from dumbbell.errors import DumbbellError, ScenarioError
+from dumbbell.base.errors import DumbbellError, ScenarioError
 from dumbbell.run import Run
 from dumbbell.run.capture import CAPTURE, CAPTURE_POINTS, HEADERS, Capture, pending_capture
 from dumbbell.terminal.options import OUTPUT

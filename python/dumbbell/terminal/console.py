@@ -23,8 +23,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from dumbbell.isolation.printable import printable
-from dumbbell.quantities.json_text import json_text
+from dumbbell.base.quantities.json_text import json_text
+from dumbbell.base.quantities.printable import printable
 
 if TYPE_CHECKING:
     from dumbbell.runs.cache import Cache

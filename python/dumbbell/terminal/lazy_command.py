@@ -12,8 +12,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
 
 __all__ = ["CommandGroup", "LazyCommand", "examples", "with_plain_help"]
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.models import OptionInfo
 
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.congestion_control.isolation.sandbox import run_unconfined
 from dumbbell.congestion_control.linux_tree import use_linux_tree
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.isolation.sandbox import run_unconfined
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, fields_of
 from dumbbell.terminal.completion import (

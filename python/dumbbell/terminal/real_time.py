@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dumbbell.quantities.pluralize import pluralize
+from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.run.engine import KERNEL, default_workers
 
 __all__ = ["real_time_note"]

@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.pluralize import pluralize
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of
 from dumbbell.terminal.options import FLAG_WORDS, OPTION_FIELDS, Fields

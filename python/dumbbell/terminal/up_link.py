@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
 from dumbbell.scenario import Link, Scenario
 from dumbbell.scenario.fields import Field, Shorthand, fields_of
 from dumbbell.scenario.link import BOTTLENECK

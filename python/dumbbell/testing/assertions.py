@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import GateError
+from dumbbell.base.errors import GateError
 from dumbbell.gate import (
     LEVEL,
     Change,
@@ -28,8 +28,8 @@ from dumbbell.metrics import Metric
 from dumbbell.metrics.warmup import Warmup
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR
+from dumbbell.run.verdict import INVALID
 from dumbbell.scenario.describe_path import describe_path
-from dumbbell.verdict import INVALID
 
 __all__ = ["assert_criteria", "assert_fair", "assert_no_regression", "assert_suite"]
 

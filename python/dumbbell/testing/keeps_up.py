@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from statistics import fmean
 
+from dumbbell.base.errors import ResultError, ScenarioError
 from dumbbell.compare.reference import compared
 from dumbbell.compare.worst import worst_named
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.errors import ResultError, ScenarioError
 from dumbbell.runs.cache import Cache
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.describe_path import describe_path

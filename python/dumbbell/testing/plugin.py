@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from dumbbell.base.errors import PrivilegeError
 from dumbbell.emulation import EmulatedPath, emulate
-from dumbbell.errors import PrivilegeError
 from dumbbell.gate import Gate
 from dumbbell.run import Run, run
 from dumbbell.run.engine import ENGINES, SIMULATOR

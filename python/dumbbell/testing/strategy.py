@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.optional import optional
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.errors import ScenarioError
-from dumbbell.optional import optional
 from dumbbell.scenario import Scenario
 from dumbbell.scenario_space.candidate import MAX_ELEMENTS, Candidate, Plain
 from dumbbell.scenario_space.kind import Element, Kind

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities import json_text
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities import json_text
 from dumbbell.run import KERNEL, SIMULATOR, check_engine, check_parent
 from dumbbell.runs import Cache, Progress, SweepInterrupted, check_run_count
 from dumbbell.terminal import (

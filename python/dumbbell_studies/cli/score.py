@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.base.errors import ScenarioError
 from dumbbell.congestion_control import congestion_controls, tree_in_use
-from dumbbell.errors import ScenarioError
 from dumbbell.run import KERNEL, SIMULATOR, check_engine, check_parent
 from dumbbell.runs import Cache, as_cache
 from dumbbell.terminal import (

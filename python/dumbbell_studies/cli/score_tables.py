@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dumbbell.base.quantities import pluralize
 from dumbbell.gate import ANY_SUBJECT
-from dumbbell.quantities import pluralize
 from dumbbell.terminal import out, print_line, print_table
 from dumbbell_studies.score import Board, ControlScore, League
 from dumbbell_studies.score.text import (

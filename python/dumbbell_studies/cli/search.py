@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities import Time, pluralize
 from dumbbell.compare import WORST
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities import Time, pluralize
 from dumbbell.runs import Cache
 from dumbbell.scenario_space import SPACES
 from dumbbell.terminal import (
@@ -131,7 +131,7 @@ def search_command(
         ),
     ] = None,
 ) -> int:
-    """Search for the scenario in which a congestion control algorithm does worst; make it small.
+    """Search for the scenario in which an algorithm does worst; make it small.
 
     Every scenario runs with the congestion control algorithm and with the reference in its place;
     what counts is by how much it does worse. Runs that are INVALID, and scenarios in which the

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.quantities import pluralize
+from dumbbell.base.quantities import pluralize
 from dumbbell.runs import Cache, Progress
 from dumbbell.terminal import (
     Fields,

@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from dumbbell.errors import ScenarioError
+from dumbbell.base.errors import ScenarioError
 from dumbbell.terminal import Fields, base_scenario, complete_what, single_values
 from dumbbell_studies.tuning import ParameterRange, Target, ranges_of, target_named
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dumbbell.base.errors import CaptureError
 from dumbbell.capture_analysis import Analysis, analyze
-from dumbbell.errors import CaptureError
 from dumbbell.figures import to_floats
 from dumbbell.run import Run
 from dumbbell_studies.papers.series import first_flow

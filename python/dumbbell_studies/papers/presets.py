@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.errors import EngineError, ScenarioError, nearest
+from dumbbell.base.errors import EngineError, ScenarioError, nearest
 from dumbbell.run import check_for_kernel
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers.apparatus import apply

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import __version__
+from dumbbell.base.quantities import json_text
 from dumbbell.figures import Figure, save_all
-from dumbbell.quantities import json_text
 from dumbbell.run import (
     KERNEL,
     SCHEMA_VERSION,

@@ -10,8 +10,7 @@ import numpy as np
 
 from dumbbell.figures import Curve, style_of
 from dumbbell.metrics import METRICS, Observation, Warmup
-from dumbbell.run import Run
-from dumbbell.verdict import worst
+from dumbbell.run import Run, worst
 
 __all__ = ["Results", "group_values"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from dumbbell.quantities import Time
+from dumbbell.base.quantities import Time
 from dumbbell.scenario import Group, Scenario
 
 __all__ = ["HOSTS", "in_turn", "later"]

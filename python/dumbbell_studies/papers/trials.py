@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from dumbbell import capture_analysis
-from dumbbell.errors import ResultError
+from dumbbell.base.errors import ResultError
 from dumbbell.run import SIMULATOR, Run
 from dumbbell.runs import Cache, Progress, RunKey, make_record, measuring_build, run_all, run_key
 from dumbbell.scenario import Scenario

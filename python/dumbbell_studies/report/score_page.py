@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from dumbbell.quantities import json_text
+from dumbbell.base.quantities import json_text
 from dumbbell.report import render_template, write_page
 from dumbbell.run import SIMULATOR
 from dumbbell.statistics import Interval

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dumbbell.errors import GateError, nearest
+from dumbbell.base.errors import GateError, nearest
 from dumbbell.gate import ANY_SUBJECT
 from dumbbell_studies.score.draw import Draw, drawn_cases
 from dumbbell_studies.score.scored_case import ScoredCase

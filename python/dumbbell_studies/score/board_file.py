@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import DumbbellError, GateError, ScenarioError, nearest
+from dumbbell.base.errors import DumbbellError, GateError, ScenarioError, nearest
+from dumbbell.base.quantities import excerpt
 from dumbbell.gate import (
     CASE_NAME,
     OF_ONLY_LINK,
@@ -22,7 +23,6 @@ from dumbbell.gate import (
     text_of,
     warmup_of,
 )
-from dumbbell.quantities import excerpt
 from dumbbell_studies.score.board import Board, Category
 from dumbbell_studies.score.bound import Bound
 from dumbbell_studies.score.draw import Draw, read_drawn

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.errors import GateError
+from dumbbell.base.errors import GateError
+from dumbbell.base.quantities import excerpt
 from dumbbell.gate import Measure, read_value, write_value
 from dumbbell.metrics import Metric
-from dumbbell.quantities import excerpt
 from dumbbell_studies.score.scale import Scale
 
 __all__ = ["Bound"]

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from dumbbell.errors import GateError
+from dumbbell.base.errors import GateError
+from dumbbell.base.quantities import excerpt
 from dumbbell.gate import SCENARIO_WORDS
-from dumbbell.quantities import excerpt
 from dumbbell.scenario import Scenario, fields_of
 from dumbbell_studies.score.scored_case import ScoredCase
 

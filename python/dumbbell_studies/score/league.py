@@ -8,12 +8,11 @@ from functools import cached_property
 from typing import Any, NamedTuple, Unpack
 
 from dumbbell import __version__
+from dumbbell.base.errors import DumbbellError, PrivilegeError
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.errors import DumbbellError, PrivilegeError
 from dumbbell.gate import is_under_test, longest_first, observe
-from dumbbell.run import KERNEL, SIMULATOR, Run, engine_build
+from dumbbell.run import INVALID, KERNEL, SIMULATOR, Run, engine_build
 from dumbbell.runs import Execution, Measures, measure_each
-from dumbbell.verdict import INVALID
 from dumbbell_studies.score.board import Board
 from dumbbell_studies.score.control import CellScore, ControlScore, MetricScore
 from dumbbell_studies.score.oracle import oracle_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dumbbell.base.quantities import pluralize
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.gate import write_value
-from dumbbell.quantities import pluralize
 from dumbbell.scenario import short_paths
 from dumbbell_studies.score.board import Board
 from dumbbell_studies.score.control import CellScore, ControlScore, MetricScore

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from dumbbell.base.errors import ScenarioError
 from dumbbell.compare import Outcome, Worst, compared
-from dumbbell.errors import ScenarioError
 from dumbbell.runs import Execution
 from dumbbell.scenario import Scenario
 from dumbbell.scenario_space import Candidate, Plain

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.errors import ScenarioError, os_reason
 from dumbbell.compare import Worst
-from dumbbell.errors import ScenarioError, os_reason
 from dumbbell.scenario import Scenario, describe_path
 from dumbbell.scenario_space import Candidate, Plain
 

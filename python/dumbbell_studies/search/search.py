@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dumbbell.base.errors import EngineError, ScenarioError
 from dumbbell.compare import REALISTIC, Outcome, Worst, compared, mean_values, worst_named
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.errors import EngineError, ScenarioError
 from dumbbell.run import KERNEL, check_engine
 from dumbbell.runs import Cache, Progress
 from dumbbell.scenario import Scenario

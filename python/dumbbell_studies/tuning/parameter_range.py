@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.congestion_control import CongestionControlChoice, Parameter
-from dumbbell.errors import ScenarioError, nearest
 
 __all__ = ["ParameterRange", "ranges_of"]
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeAlias, Unpack
 
+from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.errors import ScenarioError, nearest
 from dumbbell.metrics import METRICS, Metric
-from dumbbell.run import Run
+from dumbbell.run import INVALID, Run
 from dumbbell.runs import Execution, Measures, Progress, measure_each
 from dumbbell.scenario import Group, Scenario
-from dumbbell.verdict import INVALID
 from dumbbell_studies.score import Board, find_board, score_board, shipped_boards
 
 __all__ = ["OVERALL", "BoardTarget", "Goal", "MetricTarget", "Target", "Values", "target_named"]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
+from dumbbell.base.optional import optional
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.optional import optional
 from dumbbell.runs import Execution, Progress
 from dumbbell_studies.tuning.parameter_range import ParameterRange
 from dumbbell_studies.tuning.target import Goal, Target, Values

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import dumbbell
 from dumbbell import Group, Scenario
-from dumbbell.errors import DumbbellError
+from dumbbell.base.errors import DumbbellError
 
 __all__ = ["Behaviour", "measure"]
 

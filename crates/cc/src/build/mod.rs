@@ -1,9 +1,9 @@
 //! From a congestion control algorithm's source to an object: the embedded ones, and the compilers for a
 //! user's file. [`find`] is the entry point.
 //!
-//! The server of foreign code (`python/dumbbell/isolation`) keeps the latest build of each file, with the content of
-//! every file that it was built from (`build_cache`). Before each run it checks whether any of them has changed; the
-//! process that it forks takes the build from memory.
+//! The server of foreign code (`python/dumbbell/congestion_control/isolation`) keeps the latest build of each file,
+//! with the content of every file that it was built from (`build_cache`). Before each run it checks whether any of
+//! them has changed; the process that it forks takes the build from memory.
 
 pub(crate) mod artifact;
 pub(crate) mod bpf_compiler;

@@ -3,7 +3,7 @@
 //! A wild pointer or a division by zero in a congestion control algorithm raises a signal. The handlers here
 //! write one frame to a descriptor and end the process; the reader turns it into an error message.
 //! A frame is a magic number, the length of the payload and its CRC-32, each 4 bytes, and the
-//! payload, JSON (`python/dumbbell/isolation/protocol.py`):
+//! payload, JSON (`python/dumbbell/congestion_control/isolation/protocol.py`):
 //!
 //! ```text
 //! {"crash":[<signal>,"<address>",<instance>,"<op>",<flow>,<1: during the call>,<now_ns>]}

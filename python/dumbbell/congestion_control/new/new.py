@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from dumbbell import _core
+from dumbbell.base.errors import EngineError, ResultError, ScenarioError, os_reason
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.congestion_control import congestion_controls
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES
-from dumbbell.errors import EngineError, ResultError, ScenarioError, os_reason
-from dumbbell.quantities.excerpt import excerpt
 
 __all__ = ["FILES", "KINDS", "Kind", "new"]
 

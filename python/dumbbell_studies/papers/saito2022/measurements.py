@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dumbbell.quantities import Time
+from dumbbell.base.quantities import Time
 from dumbbell.run import Run
 from dumbbell_studies.papers.results import group_values
 from dumbbell_studies.papers.saito2022.runs import CAUSE_TIME, Point

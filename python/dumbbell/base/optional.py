@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from dumbbell.errors import MissingPackageError
+from dumbbell.base.errors import MissingPackageError
 
 __all__ = ["optional"]
 

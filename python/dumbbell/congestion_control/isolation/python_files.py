@@ -16,7 +16,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
-from dumbbell.isolation.source_files import source_files
+from dumbbell.congestion_control.isolation.source_files import source_files
 
 __all__ = ["UserModules"]
 
@@ -61,7 +61,7 @@ class UserModules:
 
 def readable_directories() -> list[Path]:
     """Return the directories of the standard library and of installed packages."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     paths += [path for path in sys.path if INSTALLED & set(Path(path).parts)]
     # An editable installation is elsewhere.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.run.verdict.reason import WARN, Reason
 from dumbbell.scenario import Scenario
-from dumbbell.verdict.reason import WARN, Reason
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import ProgramRecord

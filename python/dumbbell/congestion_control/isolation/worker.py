@@ -106,7 +106,7 @@ def confine(core: Any, request: dict[str, Any], python: list[str]) -> list[str] 
     """Confine this process; return the pieces that the kernel lacks, None if none were wanted."""
     modules = None
     if python:
-        python_files = importlib.import_module("dumbbell.isolation.python_files")
+        python_files = importlib.import_module("dumbbell.congestion_control.isolation.python_files")
         modules = python_files.UserModules(python)
     missing: list[str] | None = None
     if request["is_confined"]:

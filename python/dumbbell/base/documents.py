@@ -15,7 +15,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dumbbell.errors import DumbbellError
+from dumbbell.base.errors import DumbbellError
 
 __all__ = [
     "MAX_DEPTH", "MAX_JSON_BYTES", "MAX_TOML_BYTES", "DocumentError", "open_file", "parse_json",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import Quantity, Rate, Time
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.quantities.quantity import Quantity, Rate, Time
 
 __all__ = ["MIN_RTT_NS", "RateSteps", "RttSteps", "Steps"]
 

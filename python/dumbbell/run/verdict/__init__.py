@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from dumbbell.scenario import Scenario
-from dumbbell.verdict.confinement import check_sandbox
-from dumbbell.verdict.counters import (
+from dumbbell.run.verdict.confinement import check_sandbox
+from dumbbell.run.verdict.counters import (
     check_congestion_control,
     check_conservation,
     check_cwnd_zero,
@@ -19,12 +18,13 @@ from dumbbell.verdict.counters import (
     check_unused,
     check_windows,
 )
-from dumbbell.verdict.emulation import evaluate_emulation
-from dumbbell.verdict.links import check_links
-from dumbbell.verdict.load import check_load
-from dumbbell.verdict.programs import check_programs
-from dumbbell.verdict.reason import INVALID, OK, WARN, Reason, Verdict, worst
-from dumbbell.verdict.stock_kernel import check_stock_kernel
+from dumbbell.run.verdict.emulation import evaluate_emulation
+from dumbbell.run.verdict.links import check_links
+from dumbbell.run.verdict.load import check_load
+from dumbbell.run.verdict.programs import check_programs
+from dumbbell.run.verdict.reason import INVALID, OK, WARN, Reason, Verdict, worst
+from dumbbell.run.verdict.stock_kernel import check_stock_kernel
+from dumbbell.scenario import Scenario
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import SummaryRecord

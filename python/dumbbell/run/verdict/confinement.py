@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dumbbell.verdict.reason import WARN, Reason
+from dumbbell.run.verdict.reason import WARN, Reason
 
 __all__ = ["check_sandbox"]
 

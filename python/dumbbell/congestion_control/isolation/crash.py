@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.isolation.printable import printable
-from dumbbell.isolation.protocol import BrokenAnswer
+from dumbbell.base.quantities.printable import printable
+from dumbbell.congestion_control.isolation.protocol import BrokenAnswer
 
 __all__ = ["Call", "crash_message", "end_message", "read_call", "stuck_message"]
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import EngineError
-from dumbbell.isolation.environment import short_environment
-from dumbbell.isolation.sandbox import is_confined
+from dumbbell.base.errors import EngineError
+from dumbbell.congestion_control.isolation.environment import short_environment
+from dumbbell.congestion_control.isolation.sandbox import is_confined
 
 __all__ = ["SERVER", "Channels", "environment_of"]
 

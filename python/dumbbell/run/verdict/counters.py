@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import log2
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.congestion_control.choice import KERNELS_DEFAULT
-from dumbbell.quantities.pluralize import pluralize
+from dumbbell.run.verdict.reason import INVALID, WARN, Reason, about_flows
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.link import BOTTLENECK
-from dumbbell.verdict.reason import INVALID, WARN, Reason, about_flows
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import LinkRecord, SummaryRecord

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from dumbbell.errors import ResultError
-from dumbbell.isolation.sandbox import is_confined
-from dumbbell.result_file import read_bytes
+from dumbbell.base.errors import ResultError
+from dumbbell.base.result_file import read_bytes
+from dumbbell.congestion_control.isolation.sandbox import is_confined
 
 __all__ = ["INCLUDE", "find_sources", "source_files"]
 
@@ -22,9 +22,9 @@ PARSING = threading.Lock()
 #: Also of what is named in angle brackets, for it may be next to the file.
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 #: What a class in Python inherits from.
-BASE_CLASS = Path(__file__).parents[1] / "congestion_control/python.py"
+BASE_CLASS = Path(__file__).parents[1] / "python.py"
 #: Part of dumbbell, and not of the user's sources.
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parents[2]
 #: What is a source, as for compilers (`crates/cc/src/build/readable_sources.rs`). A file can name
 #: any other in an `#include` or by a link; that is not read.
 SUFFIXES = frozenset({".S", ".c", ".def", ".h", ".i", ".inc", ".py", ".tbl", ".x"})

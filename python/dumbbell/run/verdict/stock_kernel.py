@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dumbbell.run.verdict.reason import WARN, Reason
 from dumbbell.scenario import Scenario
-from dumbbell.verdict.reason import WARN, Reason
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import SummaryRecord

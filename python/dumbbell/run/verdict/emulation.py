@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from dumbbell.run.verdict.reason import INVALID, WARN, Reason
 from dumbbell.scenario import Link, Scenario
 from dumbbell.scenario.routes import links_back_of, links_of
-from dumbbell.verdict.reason import INVALID, WARN, Reason
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import EmulationRecord, SummaryRecord

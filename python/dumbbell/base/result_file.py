@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dumbbell import documents
-from dumbbell.documents import MAX_JSON_BYTES, DocumentError, open_file, read_file
-from dumbbell.errors import ResultError, os_reason
+from dumbbell.base import documents
+from dumbbell.base.documents import MAX_JSON_BYTES, DocumentError, open_file, read_file
+from dumbbell.base.errors import ResultError, os_reason
 
 __all__ = ["check_regular", "parse_json", "read_bytes", "read_json"]
 

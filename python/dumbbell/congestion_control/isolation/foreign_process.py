@@ -18,12 +18,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell._core import Control, sandbox_pieces
-from dumbbell.errors import Cancelled, CongestionControlError, EngineError, ScenarioError
-from dumbbell.isolation.crash import Call, crash_message, end_message, read_call, stuck_message
-from dumbbell.isolation.printable import MESSAGE_BYTES, printable
-from dumbbell.isolation.protocol import BrokenAnswer, FrameReader
-from dumbbell.isolation.server_link import SERVER, Channels
-from dumbbell.isolation.stall_clock import StallClock
+from dumbbell.base.errors import Cancelled, CongestionControlError, EngineError, ScenarioError
+from dumbbell.base.quantities.printable import MESSAGE_BYTES, printable
+from dumbbell.congestion_control.isolation.crash import (
+    Call,
+    crash_message,
+    end_message,
+    read_call,
+    stuck_message,
+)
+from dumbbell.congestion_control.isolation.protocol import BrokenAnswer, FrameReader
+from dumbbell.congestion_control.isolation.server_link import SERVER, Channels
+from dumbbell.congestion_control.isolation.stall_clock import StallClock
 
 __all__ = ["FUNCTION_LIMIT_S", "ForeignProcess", "follow"]
 

@@ -50,4 +50,4 @@ def lacking(stub: Path) -> str:
     return ", ".join(f"`{name}`" for name in names if not hasattr(core, name))
 
 
-refuse_old_engine(Path(__file__).with_name("_core.pyi"))
+refuse_old_engine(Path(__file__).parents[1] / "_core.pyi")

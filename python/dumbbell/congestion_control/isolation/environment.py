@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from dumbbell.isolation.sandbox import is_confined
+from dumbbell.congestion_control.isolation.sandbox import is_confined
 
 __all__ = ["short_environment"]
 

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-__all__ = ["lazy_names", "names_in_stub"]
+__all__ = ["LazyPackage", "lazy_names", "names_in_stub"]
 
 
 def names_in_stub(package: str, file: str) -> Mapping[str, str]:
@@ -43,3 +44,35 @@ def lazy_names(package: str, file: str) -> Callable[[str], Any]:
         return value
 
     return load
+
+
+class LazyPackage(ModuleType):
+    """A package that imports a public name's module when the name is first used.
+
+    numpy and pyarrow alone take longer to import than `dumbbell --help` should.
+
+    Attributes
+    ----------
+    MODULES
+        The public names, each with its module.
+    """
+
+    MODULES: Mapping[str, str]
+
+    def __getattr__(self, name: str) -> Any:
+        """Import the name's module."""
+        if name not in self.MODULES:
+            raise AttributeError(f"module `{self.__name__}` has no attribute `{name}`")
+        value = getattr(import_module(self.MODULES[name]), name)
+        self.__dict__[name] = value
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep `dumbbell.run` the function when the module `dumbbell.run` is imported."""
+        if name in self.MODULES and value is sys.modules.get(f"{self.__name__}.{name}"):
+            return
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        """List the public names, loaded or not."""
+        return sorted({*super().__dir__(), *self.MODULES})

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from dumbbell.quantities.pluralize import pluralize
+from dumbbell.base.quantities.pluralize import pluralize
+from dumbbell.run.verdict.counters import is_emulated, links_of
+from dumbbell.run.verdict.reason import INVALID, WARN, Reason
 from dumbbell.scenario import Link as ScenarioLink
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.element import queue_disciplines
 from dumbbell.scenario.routes import largest_queued_bytes
-from dumbbell.verdict.counters import is_emulated, links_of
-from dumbbell.verdict.reason import INVALID, WARN, Reason
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import LinkRecord, SummaryRecord

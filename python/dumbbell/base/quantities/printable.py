@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from dumbbell.quantities.excerpt import UNSAFE, escaped
+from dumbbell.base.quantities.excerpt import UNSAFE, escaped
 
 __all__ = ["MESSAGE_BYTES", "printable"]
 

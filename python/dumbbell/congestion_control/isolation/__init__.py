@@ -14,7 +14,6 @@ it did. The built-in ones run in the caller's process.
 | `foreign_process` | one process, seen from the parent: its answers, its end, its watchdog |
 | `stall_clock` | time that a process spends without progress |
 | `crash` | messages for what ended a process |
-| `printable` | text of a congestion control algorithm, escaped |
 | `sandbox` | whether foreign code is confined, and what a missing piece means |
 
 No constructor, `module_init` or top level of a user's file runs in the caller's process; describing

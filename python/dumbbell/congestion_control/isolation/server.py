@@ -112,7 +112,7 @@ def remove_orphans() -> None:
     place = Path(tempfile.gettempdir())
     if not any(place.glob(f"{SCRATCH}*")):
         return
-    core = load("dumbbell._core", next(HERE.parent.glob("_core*.so")))
+    core = load("dumbbell._core", next(HERE.parents[1].glob("_core*.so")))
     for _ in range(TRIES):
         # Making one removes them, except those that a dying compiler still holds, and others' own.
         with contextlib.suppress(OSError), core.ScratchDirectory():
@@ -145,7 +145,7 @@ class Forked:
 def serve(requests: socket.socket, keeper: int, scratch: str | None) -> None:
     """Fork a process for each request until the parent has no more."""
     os.environ.update(ONE_THREAD)
-    core = load("dumbbell._core", next(HERE.parent.glob("_core*.so")))
+    core = load("dumbbell._core", next(HERE.parents[1].glob("_core*.so")))
     load("dumbbell_protocol", HERE / "protocol.py")
     worker = load("dumbbell_worker", HERE / "worker.py")
     core.die_with_parent(keeper)
@@ -277,7 +277,7 @@ class Server:
             sys.path[:] = request["module_path"]
             for name in request["files"]:
                 if name.rpartition("#")[0].endswith(".py") or name.endswith(".py"):
-                    importlib.import_module("dumbbell.isolation.python_files")
+                    importlib.import_module("dumbbell.congestion_control.isolation.python_files")
                     importlib.import_module("dumbbell.congestion_control.python")
                 else:
                     self.core.precompile(name)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
 
 __all__ = [
     "MAX_DIGITS", "MAX_VALUES", "NUMBER", "U64_MAX", "Buffer", "LinkShare", "Load", "Loss",

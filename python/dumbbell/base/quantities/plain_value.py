@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.excerpt import excerpt, first_control
+from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt, first_control
 
 __all__ = ["check_count", "check_flag", "check_printable", "check_text", "to_plain"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dumbbell.run.verdict.reason import WARN, Reason
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.routes import links_of
-from dumbbell.verdict.reason import WARN, Reason
 
 __all__ = ["check_load"]
 
