@@ -70,7 +70,7 @@ def queue_rows(table: pa.Table, link: str) -> pa.Table:
 
 def has_one_label(labels: pa.Array, label: str) -> bool:
     """Return whether an array can have no other label."""
-    return pa.types.is_dictionary(labels.type) and labels.dictionary.to_pylist() == [label]
+    return bool(pa.types.is_dictionary(labels.type) and labels.dictionary.to_pylist() == [label])
 
 
 def check_by_group(table: pa.Table, groups: int) -> None:
