@@ -14,7 +14,7 @@ PREFIX = "dumbbell-"
 def documented() -> dict[str, set[str]]:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     section = text.partition("\n## The crates and what they use\n")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| `([\w-]+)` \| (.*?) ?\|$", section, re.MULTILINE)
+    rows = re.findall(r"^\| `([\w-]+)` \| ([^|]*?) ?\|", section, re.MULTILINE)
     return {crate: set(re.findall(r"`([\w-]+)`", used)) for crate, used in rows}
 
 
