@@ -413,8 +413,8 @@ class Run:
     ) -> Run:
         """Read what `to_dict` wrote.
 
-        Nothing is looked for, compiled or executed: what the document says of a CCA
-        algorithm describes it.
+        Nothing is looked for, compiled or executed: what the document says of a
+        congestion control algorithm describes it.
 
         Raises
         ------
