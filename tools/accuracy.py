@@ -21,6 +21,7 @@ from dumbbell.compare.engines import (
     summarize,
 )
 from dumbbell.compare.measurements import Measurement, load
+from dumbbell.metrics import AllMetrics
 from dumbbell.runs import measure_all
 
 __all__ = ["cells_table", "pairs_table", "shortfall_table", "summary_table", "with_tables"]
@@ -47,7 +48,8 @@ def simulate(case: Measurement) -> list[Rows]:
     """Return the metrics of simulated runs: `SEEDS`, and as many more as on the kernel."""
     first = case.scenario.replace(sample="0s")
     seeds = range(1, 1 + SEEDS + len(case.values))
-    runs = measure_all((seed, first.replace(seed=seed)) for seed in seeds)
+    each = [(seed, first.replace(seed=seed)) for seed in seeds]
+    runs = measure_all(each, lambda _: AllMetrics())
     return [rows for _, rows in runs.values()]
 
 

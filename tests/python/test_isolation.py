@@ -16,6 +16,7 @@ import pytest
 
 import dumbbell
 from dumbbell.congestion_control.isolation import foreign_process, server_link
+from dumbbell.metrics import AllMetrics
 from dumbbell.runs.cache import Cache
 from dumbbell.runs.handler import PendingRun, RunHandler
 from dumbbell.runs.key import run_key
@@ -274,7 +275,11 @@ def test_a_file_edited_before_its_run_is_not_kept_under_its_old_key(tmp_path: Pa
     mine.write_text(text)
     cache = Cache(tmp_path / "cache")
     handler: RunHandler[int, Any] = RunHandler(
-        "simulator", cache, lambda _, record: record, series=False
+        "simulator",
+        cache,
+        lambda _, record: record,
+        series=False,
+        measuring=lambda _: AllMetrics(),
     )
     case = PendingRun(0, scenario(str(mine)))
     assert handler.find(case) is None

@@ -19,6 +19,7 @@ from dumbbell.compare.engines import (
     summarize,
 )
 from dumbbell.compare.measurements import Measurement, load
+from dumbbell.metrics import AllMetrics
 from dumbbell.runs import measure_all
 
 pytestmark = pytest.mark.slow
@@ -81,7 +82,8 @@ def compared(path: Path, index: int) -> list[Comparison]:
     case = measured(path)[index]
     first = case.scenario.replace(sample="0s")
     seeds = range(first.seed, first.seed + SEEDS_OF_CASE.get(case.name, max(SEEDS, len(case.reps))))
-    runs = measure_all((seed, first.replace(seed=seed)) for seed in seeds)
+    each = [(seed, first.replace(seed=seed)) for seed in seeds]
+    runs = measure_all(each, lambda _: AllMetrics())
     ccs = [str(group.cc) for group in first.groups]
     return compare_engines(case.name, ccs, [rows for _, rows in runs.values()], case.values)
 

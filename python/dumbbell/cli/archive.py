@@ -41,7 +41,7 @@ def archive_command(
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Write runs, their scenarios and the congestion control algorithms' sources to one file.
+    """Write runs, their scenarios and the algorithms' sources to one file.
 
     `dumbbell verify` runs them again and compares. The same runs give a byte-identical archive.
     """

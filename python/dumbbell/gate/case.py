@@ -19,7 +19,7 @@ from dumbbell.gate.subject import (
     subjects_of_groups,
 )
 from dumbbell.gate.tolerance import Tolerance
-from dumbbell.metrics import Warmup
+from dumbbell.metrics import AllMetrics, Warmup
 from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.file import build_link
@@ -133,15 +133,11 @@ class Case:
         )
 
     @property
-    def warmup_text(self) -> str | None:
-        """The warm-up as text; None without one."""
-        return None if self.warmup is None else str(self.warmup)
-
-    @cached_property
-    def phases(self) -> tuple[str, ...]:
-        """The parts of a run that are measured by themselves."""
-        found = (str(measure.phase) for measure in self.measures if measure.phase is not None)
-        return tuple(dict.fromkeys(found))
+    def measuring(self) -> AllMetrics:
+        """What is measured of each run, and its parts that are measured by themselves."""
+        phases = (str(measure.phase) for measure in self.measures if measure.phase is not None)
+        warmup = None if self.warmup is None else str(self.warmup)
+        return AllMetrics(warmup, tuple(dict.fromkeys(phases)))
 
     @cached_property
     def measures(self) -> list[Measure]:

@@ -17,7 +17,7 @@ from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, engine_build
 from dumbbell.run.verdict import INVALID
 from dumbbell.runs import Execution, measure_all
-from dumbbell.runs.measures import Measures
+from dumbbell.runs.measuring import Measures
 from dumbbell.scenario import Scenario
 
 __all__ = ["CellResult", "Observed", "SuiteResult", "longest_first", "observe", "run_suite"]
@@ -172,8 +172,7 @@ def run_suite(
             for label, scenario in cells
             for seed in range(first, first + case.reps)
         ]),
-        warmup=lambda key: by_name[key.case].warmup_text,
-        phases=lambda key: by_name[key.case].phases,
+        lambda key: by_name[key.case].measuring,
         **how,
     )  # fmt: skip
     by_cell: dict[tuple[str, str], dict[RunKey, tuple[Run, Measures]]] = {}

@@ -7,6 +7,7 @@ warm-up they are the engine's own figures of the whole run, as papers report the
 run, whole or after its warm-up. `link_observation.py` is the same of a link.
 """
 
+from dumbbell.metrics.all_metrics import AllMetrics, measuring_build, user_metrics
 from dumbbell.metrics.harm import harm, harm_of
 from dumbbell.metrics.metric import METRICS, Metric, column_in, metric_named, register, value_in
 from dumbbell.metrics.observation import Observation
@@ -17,6 +18,7 @@ from dumbbell.metrics.warmup import Warmup, mser5
 __all__ = [
     "IN",
     "METRICS",
+    "AllMetrics",
     "Metric",
     "Observation",
     "Phase",
@@ -25,8 +27,10 @@ __all__ = [
     "harm",
     "harm_of",
     "measure",
+    "measuring_build",
     "metric_named",
     "mser5",
     "register",
+    "user_metrics",
     "value_in",
 ]

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 
 from dumbbell.base.errors import ResultError
+from dumbbell.metrics import AllMetrics
 from dumbbell.models.model import Headline, Model
 from dumbbell.run.verdict import Verdict
 from dumbbell.runs import Execution, measure_all, repetitions
@@ -138,7 +139,7 @@ def compare_model(
     }
     measured = measure_all(
         repetitions(scenarios.items(), reps),
-        warmup=lambda key: warmup_before(scenarios[key[0]], last_s),
+        lambda key: AllMetrics(warmup_before(scenarios[key[0]], last_s)),
         **how,
     )  # fmt: skip
     return {

@@ -12,7 +12,7 @@ All of them use the same executor.
 from dumbbell.runs.cache import Cache, as_cache
 from dumbbell.runs.execution import Execution
 from dumbbell.runs.key import RunKey, run_key
-from dumbbell.runs.measures import Measures, measuring_build
+from dumbbell.runs.measuring import Measures
 from dumbbell.runs.progress import Progress, SweepInterrupted
 from dumbbell.runs.record import make_record
 from dumbbell.runs.run_count import check_run_count
@@ -30,7 +30,6 @@ __all__ = [
     "make_record",
     "measure_all",
     "measure_each",
-    "measuring_build",
     "repetitions",
     "run_all",
     "run_key",

@@ -8,13 +8,11 @@ from typing import Generic, TypeVar
 
 from dumbbell._core import Control
 from dumbbell.base.errors import CongestionControlError, EngineError, ResultError
-from dumbbell.metrics import Metric
-from dumbbell.metrics.metric import add
 from dumbbell.run import execute
 from dumbbell.run.capture import Capture
 from dumbbell.runs.cache import Cache
 from dumbbell.runs.key import RunKey, run_key
-from dumbbell.runs.measures import measure_run, measured_as, user_metrics
+from dumbbell.runs.measuring import Measuring
 from dumbbell.runs.record import Record, make_record
 from dumbbell.scenario import Scenario
 
@@ -34,22 +32,15 @@ class Job:
         What to run.
     series
         Whether to keep the time series.
-    measures
-        Whether to measure metrics.
-    warmup, phases
-        What metrics leave out of the run's start, and what is measured by itself.
-    metrics
-        The user's, which a worker process may not have registered.
+    measuring
+        What to measure of it; None for nothing.
     """
 
     scenario: Scenario
     engine: str
     key: RunKey
     series: bool
-    measures: bool = True
-    warmup: str | None = None
-    phases: tuple[str, ...] = ()
-    metrics: tuple[Metric, ...] = field(default_factory=user_metrics)
+    measuring: Measuring | None = None
 
     def perform(self, control: Control, capture: Capture | None = None) -> Record:
         """Run it in this thread."""
@@ -60,9 +51,8 @@ class Job:
                 "the source of an algorithm was changed before its run began; run it again"
             )
         measured = {}
-        if self.measures:
-            how = measured_as(self.warmup, self.phases)
-            measured[how] = measure_run(run, self.warmup, self.phases)
+        if self.measuring is not None:
+            measured[self.measuring.how] = self.measuring.of(run)
         return make_record(run, self.key, series=self.series, measured=measured)
 
 
@@ -82,8 +72,8 @@ def perform_remotely(job: Job) -> Record:
         raise EngineError(
             f"a worker has another {what} than this process; install the same on all of them"
         )
-    for metric in job.metrics:
-        add(metric)
+    if job.measuring is not None:
+        job.measuring.prepare()
     return job.perform(Control()).detached()
 
 
@@ -126,12 +116,8 @@ class RunHandler(Generic[K, R]):
         Called with each finished run; returns its result.
     series
         Whether time series are kept.
-    measures
-        Whether metrics are measured.
-    warmup
-        What they leave out of the start of the run with a key.
-    phases
-        Parts of the run with a key that are measured by themselves.
+    measuring
+        What is measured of the run with a key; None for nothing.
     saved
         Finds a run outside of the cache, by its key and its content address.
     capture
@@ -142,9 +128,7 @@ class RunHandler(Generic[K, R]):
     cache: Cache | None
     deliver: Callable[[PendingRun[K], Record], R]
     series: bool
-    measures: bool = True
-    warmup: Callable[[K], str | None] = lambda _: None
-    phases: Callable[[K], tuple[str, ...]] = lambda _: ()
+    measuring: Callable[[K], Measuring | None] = lambda _: None
     saved: Callable[[K, RunKey], Record | None] = lambda *_: None
     capture: Callable[[K], Capture | None] = lambda _: None
 
@@ -159,17 +143,16 @@ class RunHandler(Generic[K, R]):
 
     def _measured(self, case: PendingRun[K], record: Record) -> Record | None:
         """Return the record with its metrics; None if they cannot be measured."""
-        warmup, phases = self.warmup(case.key), self.phases(case.key)
-        how = measured_as(warmup, phases)
-        if not self.measures or how in record.measured:
+        measuring = self.measuring(case.key)
+        if measuring is None or measuring.how in record.measured:
             return record
         if not record.has_series:
             return None
         try:
-            measured = measure_run(record.run(case.scenario), warmup, phases)
+            measured = measuring.of(record.run(case.scenario))
         except ResultError:
             return None  # its tables are damaged
-        record = replace(record, measured={**record.measured, how: measured})
+        record = replace(record, measured={**record.measured, measuring.how: measured})
         if self.cache is not None:
             self.cache.put(record)
         return record
@@ -182,8 +165,7 @@ class RunHandler(Generic[K, R]):
     def job(self, case: PendingRun[K]) -> Job:
         """Return what another process is to do."""
         key = case.key_of(self.engine)
-        warmup, phases = self.warmup(case.key), self.phases(case.key)
-        return Job(case.scenario, self.engine, key, self.series, self.measures, warmup, phases)
+        return Job(case.scenario, self.engine, key, self.series, self.measuring(case.key))
 
     def take(self, case: PendingRun[K], record: Record) -> R:
         """Keep a run that was just executed, and return its result."""

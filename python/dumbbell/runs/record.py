@@ -13,7 +13,7 @@ from dumbbell.base.result_file import parse_json
 from dumbbell.run import Run
 from dumbbell.run import directory as run_directory
 from dumbbell.runs.key import RunKey
-from dumbbell.runs.measures import Measures
+from dumbbell.runs.measuring import Measures
 from dumbbell.scenario import Scenario
 
 __all__ = ["Record", "make_record"]

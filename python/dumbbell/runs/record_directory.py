@@ -16,7 +16,7 @@ from dumbbell.base.scratch import scratch_directory
 from dumbbell.run.capture import CAPTURE, link_or_copy
 from dumbbell.run.directory import DOCUMENT
 from dumbbell.runs.key import RunKey
-from dumbbell.runs.measures import Measures
+from dumbbell.runs.measuring import Measures
 from dumbbell.runs.record import Record
 
 __all__ = [

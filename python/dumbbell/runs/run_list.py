@@ -14,7 +14,7 @@ from dumbbell.runs.cache import Cache, as_cache
 from dumbbell.runs.execution import Execution
 from dumbbell.runs.executor import LocalRunner, RemoteRunner, Runner, drive
 from dumbbell.runs.handler import PendingRun, RunHandler
-from dumbbell.runs.measures import Measures, in_words_of, measured_as
+from dumbbell.runs.measuring import Measures, Measuring, in_words_of
 from dumbbell.runs.progress import SweepInterrupted
 from dumbbell.runs.record import Record
 from dumbbell.runs.run_count import check_run_count
@@ -70,17 +70,14 @@ def run_all(
         return run if on_finished is None else on_finished(case.key, run)
 
     handler: RunHandler[K, Run] = RunHandler(
-        *engine_and_cache(how), deliver, series=True, measures=False,
-        capture=capture or (lambda _: None),
+        *engine_and_cache(how), deliver, series=True, capture=capture or (lambda _: None)
     )  # fmt: skip
     return run_list(scenarios, handler, how, executor)
 
 
 def measure_all(
     scenarios: Iterable[tuple[K, Scenario]],
-    *,
-    warmup: Callable[[K], str | None] = lambda _: None,
-    phases: Callable[[K], tuple[str, ...]] = lambda _: (),
+    measuring: Callable[[K], Measuring],
     **how: Unpack[Execution],
 ) -> dict[K, tuple[Run, Measures]]:
     """Run many scenarios for their metrics alone.
@@ -89,10 +86,8 @@ def measure_all(
     ----------
     scenarios
         A key and a scenario for each run.
-    warmup
-        What metrics leave out of the start of the run with a key: ``20s`` or ``auto``.
-    phases
-        Parts of the run with a key that are measured by themselves: ``20s..40s``.
+    measuring
+        What is measured of the run with a key: `metrics.AllMetrics`.
     how
         As `run_all` has it.
 
@@ -114,15 +109,14 @@ def measure_all(
         # All tables together would not fit in memory.
         return Run(run.scenario, run.summary, {}), measures
 
-    return measure_each(scenarios, take, warmup=warmup, phases=phases, **how)
+    return measure_each(scenarios, measuring, take, **how)
 
 
 def measure_each(
     scenarios: Iterable[tuple[K, Scenario]],
+    measuring: Callable[[K], Measuring],
     take: Callable[[K, Measures, Callable[[], Run]], R],
     *,
-    warmup: Callable[[K], str | None] = lambda _: None,
-    phases: Callable[[K], tuple[str, ...]] = lambda _: (),
     on_failed: Callable[[K, DumbbellError], R] | None = None,
     **how: Unpack[Execution],
 ) -> dict[K, R]:
@@ -130,13 +124,11 @@ def measure_each(
 
     Parameters
     ----------
-    scenarios
-        A key and a scenario for each run.
+    scenarios, measuring, how
+        As `measure_all` has them.
     take
         Called with the rows of metrics of each run as it finishes, in its thread, and what reads
         the run itself, which takes longer.
-    warmup, phases, how
-        As `measure_all` has them.
     on_failed
         Called with each run that fails; returns what stands for it. Without, the first one stops
         the others.
@@ -155,12 +147,11 @@ def measure_each(
     """
 
     def deliver(case: PendingRun[K], record: Record) -> R:
-        how = measured_as(warmup(case.key), phases(case.key))
-        measures = in_words_of(case.scenario, record.measured[how])
+        measures = in_words_of(case.scenario, record.measured[measuring(case.key).how])
         return take(case.key, measures, lambda: record.run(case.scenario))
 
     handler: RunHandler[K, R] = RunHandler(
-        *engine_and_cache(how), deliver, series=False, warmup=warmup, phases=phases
+        *engine_and_cache(how), deliver, series=False, measuring=measuring
     )
     return run_list(scenarios, handler, how, on_failed=on_failed)
 

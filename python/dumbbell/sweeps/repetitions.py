@@ -10,7 +10,7 @@ from dumbbell.base.errors import CongestionControlError, EngineError, ScenarioEr
 from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.metrics import METRICS, value_in
 from dumbbell.runs.handler import PendingRun
-from dumbbell.runs.measures import Measures
+from dumbbell.runs.measuring import Measures
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.plan import Plan
 from dumbbell.sweeps.until_ci import Precision

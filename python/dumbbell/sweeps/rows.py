@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dumbbell.metrics import METRICS
 from dumbbell.metrics.metric import AT
-from dumbbell.runs.measures import Measures
+from dumbbell.runs.measuring import Measures
 from dumbbell.sweeps.design import Axis, Cell, label_of
 
 __all__ = ["GROUP_COLUMNS", "RUN_COLUMNS", "Rows", "make_rows"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dumbbell.base.errors import ResultError
+from dumbbell.metrics import AllMetrics
 from dumbbell.run.capture import Capture, pending_capture
 from dumbbell.runs import record_directory
 from dumbbell.runs.cache import Cache
 from dumbbell.runs.handler import PendingRun
 from dumbbell.runs.key import RunKey
-from dumbbell.runs.measures import Measures, in_words_of, measured_as
+from dumbbell.runs.measuring import Measures, in_words_of
 from dumbbell.runs.record import Record
 from dumbbell.sweeps.kept_runs import KeptRun, pack
 from dumbbell.sweeps.sweep_directory import SweepDirectory
@@ -27,8 +28,8 @@ class RunStore:
 
     Attributes
     ----------
-    warmup
-        What metrics leave out of each run.
+    measuring
+        What is measured of each run.
     cache
         Where runs are kept, if anywhere.
     out
@@ -39,7 +40,7 @@ class RunStore:
         Where each finished run is.
     """
 
-    warmup: str | None
+    measuring: AllMetrics
     cache: Cache | None
     out: SweepDirectory | None
     capture_of_all: Capture | None = None
@@ -80,4 +81,4 @@ class RunStore:
             self.kept[case.key] = KeptRun(record.key, self.cache.entry(record.key))
         else:
             self.kept[case.key] = pack(record)
-        return in_words_of(case.scenario, record.measured[measured_as(self.warmup)])
+        return in_words_of(case.scenario, record.measured[self.measuring.how])

@@ -13,12 +13,13 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.base.errors import EngineError, ResultError, ScenarioError
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.congestion_control import SourceFiles, live
+from dumbbell.metrics import AllMetrics
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
 from dumbbell.runs.cache import Cache, as_cache
 from dumbbell.runs.executor import LocalRunner, RemoteRunner, Runner, drive
 from dumbbell.runs.handler import RunHandler
-from dumbbell.runs.measures import Measures
+from dumbbell.runs.measuring import Measures
 from dumbbell.runs.progress import Progress, SweepInterrupted
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import make_design
@@ -199,10 +200,11 @@ class Sweep:
         self._check_places(executor, cluster, capture, out)
         directory = None if out is None else self._directory(Path(out), texts=texts)
         kept_in = as_cache(cache, self.engine)
-        store = RunStore(self.plan.warmup, kept_in, directory, capture)
+        measuring = AllMetrics(self.plan.warmup)
+        store = RunStore(measuring, kept_in, directory, capture)
         handler = RunHandler(
             self.engine, kept_in, store.keep, series=directory is not None,
-            warmup=lambda _: self.plan.warmup, saved=store.saved, capture=store.capture,
+            measuring=lambda _: measuring, saved=store.saved, capture=store.capture,
         )  # fmt: skip
         rows = Rows(self.design.axes, self.design.cells)
         same = IdenticalRuns()

@@ -19,10 +19,11 @@ from dumbbell.congestion_control import CongestionControlChoice, RecordedCongest
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
 from dumbbell.congestion_control.sources import Sources
+from dumbbell.metrics import AllMetrics, user_metrics
 from dumbbell.run.directory import check_parent, read_table, write_sources_in
 from dumbbell.runs import record_directory
 from dumbbell.runs.key import RunKey, run_key
-from dumbbell.runs.measures import Measures, in_words_of, measure_run, measured_as, user_metrics
+from dumbbell.runs.measuring import Measures, in_words_of
 from dumbbell.runs.record import Record
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import Cell, Design, make_design
@@ -394,10 +395,12 @@ def measures_of(runs: KeptRuns, key: tuple[int, int], warmup: str | None) -> Mea
     """Return the metrics of a run; measure them if they were not kept."""
     record = runs.record(key)
     known = {} if record is None else record.measured
-    how = measured_as(warmup)
-    if how not in known:
-        return measure_run(runs[key], warmup)
-    return in_words_of(runs.design.scenario_of(runs.design.cells[key[0]], key[1]), known[how])
+    measuring = AllMetrics(warmup)
+    if measuring.how not in known:
+        return measuring.of(runs[key])
+    return in_words_of(
+        runs.design.scenario_of(runs.design.cells[key[0]], key[1]), known[measuring.how]
+    )
 
 
 def set_words(value: Any) -> Any:

@@ -42,7 +42,7 @@ def ablate_command(
     cache: SimulatorCacheFlag = True,
     json: Json = False,
 ) -> int:
-    """Measure a congestion control algorithm with each parameter off or at its ends, in one table.
+    """Measure an algorithm with each parameter off or at its ends, in one table.
 
     A parameter that changes nothing on what matters to you earns nothing. Each is changed by
     itself: 0 where that is allowed, and both ends of its range, from an eighth to eight times the

@@ -149,7 +149,7 @@ def score_command(
     show: Show = False,
     json: Json = False,
 ) -> int:
-    """Score CCAs on a board: how far from the ideal one each is, and where.
+    """Score algorithms on a board: how far from the ideal one each is, and where.
 
     A cell's score is that of its worst metric, a category is half the mean and half the worst of
     its cells, and the whole is the geometric mean of the categories. A run that fails or is INVALID

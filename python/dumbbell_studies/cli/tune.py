@@ -51,7 +51,7 @@ def tune_command(
     cache: SimulatorCacheFlag = True,
     json: Json = False,
 ) -> int:
-    """Search for the parameters with which a congestion control algorithm does best.
+    """Search for the parameters with which an algorithm does best.
 
     Every setting runs on the same seeds. The best one, or with several goals those that no other
     beats, are measured again on what the tuning has not seen: cells drawn at random of a board,

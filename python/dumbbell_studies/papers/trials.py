@@ -11,8 +11,9 @@ from typing import Any, Generic, TypeVar
 
 from dumbbell import capture_analysis
 from dumbbell.base.errors import ResultError
+from dumbbell.metrics import measuring_build
 from dumbbell.run import SIMULATOR, Run
-from dumbbell.runs import Cache, Progress, RunKey, make_record, measuring_build, run_all, run_key
+from dumbbell.runs import Cache, Progress, RunKey, make_record, run_all, run_key
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers import captured_flow, inflight_counts, results
 from dumbbell_studies.papers.apparatus import apply

@@ -167,9 +167,8 @@ def score_board(
             for cell, scenario in cells
             for seed in seeds
         ]),
+        lambda place: cases[place.category, place.case].measuring,
         take,
-        warmup=lambda place: cases[place.category, place.case].warmup_text,
-        phases=lambda place: cases[place.category, place.case].phases,
         on_failed=failed,
         **how,
     )  # fmt: skip

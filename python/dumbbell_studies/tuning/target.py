@@ -10,7 +10,7 @@ from typing import TypeAlias, Unpack
 
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.metrics import METRICS, Metric
+from dumbbell.metrics import METRICS, AllMetrics, Metric
 from dumbbell.run import INVALID, Run
 from dumbbell.runs import Execution, Measures, Progress, measure_each
 from dumbbell.scenario import Group, Scenario
@@ -176,7 +176,9 @@ class MetricTarget(Target):
 
         how = {"cache": None, **how}
         failed = (None,) * len(self.metrics)
-        runs = measure_each(scenarios, take, on_failed=lambda *_: failed, **how)
+        runs = measure_each(
+            scenarios, lambda _: AllMetrics(), take, on_failed=lambda *_: failed, **how
+        )
         return [means([runs[number, seed] for seed in self.seeds]) for number in range(len(ccs))]
 
     def scenario_of(self, cc: str, seed: int) -> Scenario:
