@@ -97,8 +97,6 @@ settings! {
             engines: Engines::Simulator, why: OWN_TCP, example: "50us",
             synonyms: &["timer_slack", "pacing_lateness", "late_timers"],
         };
-        /// Duplicates are reported by D-SACK (RFC 2883), as with Linux's `tcp_dsack` (simulator only).
-        dsack: bool = true, with { engines: Engines::Simulator, why: OWN_TCP, synonyms: &["tcp_dsack"] };
         /// Payload of a full segment.
         mss_bytes: u32 = 1448, in MIN_MSS_BYTES..=MAX_MSS_BYTES, with {
             example: "8kB", is_recorded: true, synonyms: &["segment_size"],

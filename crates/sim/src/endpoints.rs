@@ -190,7 +190,6 @@ pub(crate) fn receiver_config(
         delayed_ack: group.host.delayed_ack,
         gro_ns: group.host.gro_ns,
         rules: receiver_rules(group),
-        dsack: group.host.dsack,
         ooo_limit_pkts: group.host.ooo_limit_pkts,
         rtt_ns: group.base_rtt_at(now_ns),
         ecn: ecn_mode(group, instance),

@@ -42,8 +42,6 @@ pub struct ReceiverConfig {
     pub gro_ns: u64,
     /// The operating system whose rules it follows.
     pub rules: ReceiverRules,
-    /// Report duplicates by D-SACK (RFC 2883).
-    pub dsack: bool,
     /// Segments it holds above a hole at most, as FreeBSD's `net.inet.tcp.reass.maxqueuelen`; `None`: as
     /// many as the window.
     pub ooo_limit_pkts: Option<u32>,
@@ -65,7 +63,6 @@ impl ReceiverConfig {
             delayed_ack: true,
             gro_ns: 0,
             rules: ReceiverRules::Linux,
-            dsack: true,
             ooo_limit_pkts: None,
             rtt_ns,
             ecn: EcnMode::Off,
@@ -332,7 +329,7 @@ impl Receiver {
     /// RFC 2883 §4: the duplicate is reported at once.
     fn on_duplicate(&mut self, seq: u32, payload_bytes: u32) {
         self.counters.duplicate_pkts += u64::from(payload_bytes > 0);
-        if self.config.rules == ReceiverRules::FreeBsd || !self.config.dsack {
+        if self.config.rules == ReceiverRules::FreeBsd {
             return self.emit_ack();
         }
         let end = seq + 1;

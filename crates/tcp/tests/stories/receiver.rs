@@ -86,21 +86,6 @@ fn rfc2018_newest_block_first_and_three_blocks_at_most() {
     );
 }
 
-/// `tcp_dsack=0`: the duplicate is acknowledged at once, and not reported.
-#[test]
-fn without_dsack_a_duplicate_is_not_reported() {
-    let mut r = ReceiverScript::with(ReceiverConfig {
-        dsack: false,
-        ..linux_receiver()
-    });
-    r.play(
-        "0 < 0
-         0 > ack 1
-         1 < 0
-         1 > ack 1",
-    );
-}
-
 /// RFC 2883 §4: a duplicate is reported at once, in the first block, below the cumulative ACK.
 #[test]
 fn rfc2883_a_duplicate_below_the_ack_is_reported_at_once() {
