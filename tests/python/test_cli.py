@@ -231,6 +231,12 @@ def test_what_most_commands_do_not_need_is_not_loaded(arguments):
     assert loaded_by("from dumbbell.cli import main; main()", *arguments) & SLOW_TO_LOAD == set()
 
 
+@pytest.mark.parametrize("ccs", [["reno"], ["copa", "cubic"]])
+def test_a_run_that_saves_nothing_loads_no_large_package(ccs):
+    large = SLOW_TO_LOAD | {"numpy", "pyarrow", "pydantic"}
+    assert loaded_by("from dumbbell.cli import main; main()", "run", *ccs, *FAST) & large == set()
+
+
 @pytest.mark.parametrize("code", ["import dumbbell", "from dumbbell.cli import main; main()"])
 def test_import_and_help_load_no_large_package(code):
     large = SLOW_TO_LOAD | {"numpy", "pyarrow"}
@@ -255,10 +261,11 @@ def test_every_exported_name_can_be_loaded():
     assert callable(dumbbell.run)
 
 
-def test_frames_are_made_where_pandas_was_left_out():
+@pytest.mark.parametrize("first", ["import pyarrow", "pass"])
+def test_frames_are_made_where_pandas_was_left_out(first):
     code = (
-        "import sys, pyarrow; from dumbbell.terminal.lazy_command import leave_pandas_out\n"
-        "leave_pandas_out(); table = pyarrow.table({'a': [1, None]})\n"
+        f"{first}; import sys; from dumbbell.terminal.without_pandas import leave_pandas_out\n"
+        "leave_pandas_out(); import pyarrow; table = pyarrow.table({'a': [1, None]})\n"
         "print('pandas' in sys.modules, table.to_pandas()['a'].sum())"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from dumbbell.base.errors import ResultError
-from dumbbell.run.connections import SCHEMA, check_connections
+from dumbbell.run.connections import check_connections, connections_schema
 
 GROUPS, LAST_US = 2, 1_000_000
 
@@ -17,7 +17,7 @@ ROW: dict[str, Any] = {
     "protocol": "udp",
     "server": "[fd64:756d:6262::a00:101]:443",
     "client": "[fd64:756d:6262::a00:102]:50000",
-    **{name: 3 for name in SCHEMA.names if name.startswith(("down_", "up_"))},
+    **{name: 3 for name in connections_schema().names if name.startswith(("down_", "up_"))},
     "first_us": 0,
     "last_us": LAST_US,
 }
@@ -26,7 +26,7 @@ REST = {**ROW, "protocol": "other", "server": None, "client": None}
 
 def table(**changes: object) -> pa.Table:
     """Return the two rows, with another value in the first one."""
-    return pa.Table.from_pylist([{**ROW, **changes}, REST], SCHEMA)
+    return pa.Table.from_pylist([{**ROW, **changes}, REST], connections_schema())
 
 
 def test_a_table_of_the_engine_is_accepted() -> None:
@@ -53,7 +53,7 @@ def test_what_no_run_has_is_refused(changes: dict[str, object], reason: str) -> 
 def test_other_columns_and_gaps_are_refused() -> None:
     with pytest.raises(ResultError, match="other columns"):
         check_connections(table().drop_columns(["client"]), GROUPS, LAST_US)
-    nullable = pa.schema([field.with_nullable(True) for field in SCHEMA])
+    nullable = pa.schema([field.with_nullable(True) for field in connections_schema()])
     gaps = pa.Table.from_pylist([{**ROW, "up_pkts": None}], nullable)
     with pytest.raises(ResultError, match=r"gaps|other columns"):
         check_connections(gaps, GROUPS, LAST_US)

@@ -5,13 +5,17 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dumbbell.statistics import (
     cliffs_delta,
     effect_size,
     hedges_g,
     holm,
+    jain,
     mcnemar,
+    mean,
     mean_and_interval,
     mean_interval,
     newcombe,
@@ -227,3 +231,12 @@ def test_a_design_mixes_up_no_main_effect_with_less_than_three_others(factors):
         for columns in combinations(range(factors), order):
             # No product of up to three columns is constant: each word has four letters or more.
             assert runs[:, columns].prod(axis=1).sum() == 0
+
+
+@given(st.lists(st.floats(0, 1e12), min_size=1, max_size=12))
+def test_few_numbers_add_up_as_numpy_adds_them(values):
+    """Run records were written with its last digit."""
+    x = np.array(values)
+    assert mean(values) == float(np.mean(x))
+    squares = float(np.sum(x * x))
+    assert jain(values) == (1 if squares == 0 else float(np.sum(x)) ** 2 / (len(x) * squares))

@@ -14,7 +14,7 @@ from dumbbell import Group, Run, Scenario
 from dumbbell.base.errors import ResultError
 from dumbbell.metrics import METRICS, Warmup, measure
 from dumbbell.run.directory import encode
-from dumbbell.run.transfers import SCHEMA
+from dumbbell.run.transfers import transfers_schema
 from dumbbell.statistics.survival import SurvivalCurve
 
 #: kind, connection, size in bytes, start and end in ms.
@@ -41,7 +41,7 @@ def with_transfers(base: Run, rows: Sequence[Row]) -> Run:
             }
             for kind, connection, size, start, end in rows
         ],
-        SCHEMA,
+        transfers_schema(),
     )
     scenario = Scenario([Group("cubic", traffic="poisson:load=10%,size=10kB")], time="1s")
     return Run(scenario, base.summary, {**base.tables, "transfers": table})
@@ -163,9 +163,9 @@ def test_a_table_that_no_run_has_is_refused(
     base: Run, tmp_path: Any, column: str, value: Any, says: str
 ) -> None:
     run = with_transfers(base, [("flow", 0, 10_000, 0, 100)])
-    field = SCHEMA.field(column)
+    field = transfers_schema().field(column)
     damaged = run.tables["transfers"].set_column(
-        SCHEMA.get_field_index(column), field, pa.array([value], field.type)
+        transfers_schema().get_field_index(column), field, pa.array([value], field.type)
     )
     place = run.save(tmp_path / "run")
     (place / "transfers.parquet").write_bytes(encode(damaged))

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import stat
-import tomllib
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, NoReturn
@@ -135,6 +134,8 @@ def parse_toml(text: str) -> dict[str, Any]:
         It is not TOML, or nests too deeply.
     """
     check_depth(text)
+    import tomllib  # slow to import, and a run without files reads none
+
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -47,7 +46,7 @@ def scratch_directory(parent: Path) -> Iterator[Path]:
 def make_locked(parent: Path) -> tuple[Path, int]:
     """Make a directory that no other process takes for abandoned."""
     while True:
-        path = parent / f"{PREFIX}{secrets.token_hex(8)}"
+        path = parent / f"{PREFIX}{os.urandom(8).hex()}"
         path.mkdir()
         try:
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

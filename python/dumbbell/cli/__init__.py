@@ -110,7 +110,9 @@ def main() -> None:
     if COMPLETE in os.environ:
         prepare()
         command_line().main(prog_name="dumbbell", complete_var=COMPLETE)
-    sys.exit(invoke(sys.argv[1:]))
+    code = invoke(sys.argv[1:])
+    gc.freeze()  # or Python would look for garbage in everything before it leaves, which takes long
+    sys.exit(code)
 
 
 def invoke(arguments: Sequence[str]) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dumbbell.metrics import METRICS
-from dumbbell.metrics.observation import Observation
 from dumbbell.run import Run
 from dumbbell.terminal.console import print_table
 
@@ -30,12 +28,20 @@ TABLES: dict[str, tuple[tuple[str, str, float, int], ...]] = {
         ("QoE_lin", "qoe_lin", 1, 1),
     ),
 }
+#: What a flow of media or video measures.
+MEASURED = ("one_way_delay_p50_us", "bitrate_mean_bps")
 #: What a narrow terminal does without.
 OPTIONAL = ("jitter\nms", "p99\nms", "QoE_lin")
 
 
 def print_media(result: Run) -> None:
     """Print a row per group with one-way delays, and one per group with video players."""
+    applications = [flow.get("application", {}) for flow in result.summary["flows"]]
+    if not any(name in each for each in applications for name in MEASURED):
+        return
+    from dumbbell.metrics import METRICS  # numpy: slow to import
+    from dumbbell.metrics.observation import Observation
+
     obs = Observation(result)
     for title, columns in TABLES.items():
         rows = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -120,6 +119,8 @@ def run_command(
 
 def show_run(result: Run, out_dir: Path | None) -> None:
     """Write a run's page, to a temporary file if the run is not saved, and open it."""
+    from tempfile import mkdtemp
+
     from dumbbell.report.source import sweep_of_run
     from dumbbell.report.sweep_page import write_sweep_report
 

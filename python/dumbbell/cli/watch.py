@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import pyarrow as pa
 import typer
 
 from dumbbell.base.errors import ScenarioError, nearest
@@ -15,6 +13,9 @@ from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.terminal.console import print_table
 from dumbbell.terminal.options import OUTPUT
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["EveryOption", "Watch", "WatchOption"]
 
@@ -145,6 +146,8 @@ class Watch:
 
 def at_or_before(times_us: Any, column: pa.ChunkedArray, at_us: int) -> str:
     """Write the latest value up to a time; a dash before the first."""
+    import numpy as np
+
     index = int(np.searchsorted(times_us, at_us, "right")) - 1
     if index < 0:
         return "–"

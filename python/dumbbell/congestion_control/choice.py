@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -34,6 +34,8 @@ KERNELS_OWN = "linux/"
 KERNELS_DEFAULT = f"{KERNELS_OWN}default"
 #: Prefix of a Python class that the running program defines.
 PYTHON_CLASS = "python/"
+#: Suffix of the source file of a built-in one.
+BUILT_IN = ".bpf.c"
 #: Suffixes of source files.
 SOURCES = (".c", ".py")
 #: Most bytes of a source file; Linux's largest has 50 kB.
@@ -114,15 +116,51 @@ class Description:
         return cls(document["name"], document["title"], params, series, ops, notes)
 
 
-@functools.cache
-def congestion_controls() -> Mapping[str, Description]:
-    """Return every built-in congestion control algorithm by name, sorted."""
+class BuiltIns(Mapping[str, Description]):
+    """The built-in congestion control algorithms by name, sorted.
+
+    Each is loaded when its description is first used: all of them take longer than a short run.
+    """
+
+    def __init__(self) -> None:
+        files = (path for path in _core.builtin_sources() if path.endswith(BUILT_IN))
+        names = sorted(path.removesuffix(BUILT_IN) for path in files)
+        self.known: dict[str, Description | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> Description:
+        found = self.known[name]
+        if found is None:
+            found = self.known[name] = described(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.known)
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+
+def described(name: str) -> Description:
+    """Load a built-in congestion control algorithm and read what it declares."""
+    try:
+        return Description.from_json(json.loads(_core.describe(name)))
+    except _core.EngineError:
+        pass  # as it is with one, it is with all, and the first of them is reported
     try:
         documents = json.loads(_core.congestion_controls())
     except _core.EngineError as error:  # they are loaded through a file in memory
         hint = "; raise `ulimit -f`" if "File too large" in str(error) else ""
         raise EngineError(f"{error}{hint}") from None
-    return {document["name"]: Description.from_json(document) for document in documents}
+    return next(Description.from_json(each) for each in documents if each["name"] == name)
+
+
+@functools.cache
+def congestion_controls() -> Mapping[str, Description]:
+    """Return every built-in congestion control algorithm by name, sorted."""
+    return BuiltIns()
 
 
 def describe(name_or_path: str) -> Description:

@@ -12,12 +12,11 @@ from pathlib import Path, PurePosixPath
 from weakref import WeakValueDictionary
 
 from dumbbell import _core
+from dumbbell.congestion_control.choice import BUILT_IN
 from dumbbell.congestion_control.isolation.source_files import INCLUDE, find_sources
 
 __all__ = ["Sources", "builtin_sources", "is_plain_path", "sources_of_file"]
 
-#: What the built-ins' sources end in.
-BUILT_IN = ".bpf.c"
 #: Files of a congestion control algorithm whose text is kept, besides the one that was named. A
 #: source can name any file of the machine in an `#include`; a key or a password is not to travel
 #: with it.

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from dumbbell._core import MAX_ROWS
 from dumbbell.base.errors import ResultError, check_directory, os_reason
@@ -20,6 +18,9 @@ from dumbbell.run.capture import CAPTURE, link_or_copy
 from dumbbell.run.connections import CONNECTIONS, check_connections
 from dumbbell.run.links import BY_GROUP, check_by_group
 from dumbbell.run.transfers import TRANSFERS, check_transfers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "DOCUMENT",
@@ -45,7 +46,7 @@ TABLE = re.compile(
 MAX_COLUMNS = 1000
 
 
-class ParquetTables(Mapping[str, pa.Table]):
+class ParquetTables(Mapping[str, "pa.Table"]):
     """The tables of a saved run; each is read on access, and not kept.
 
     Parameters
@@ -99,6 +100,8 @@ class RunTables(ParquetTables):
             table = self._checked(name, table)
         if "time_us" not in table.column_names or not table.num_rows:
             return table
+        import pyarrow as pa
+
         column = table["time_us"]
         if column.type == pa.int64() and not column.null_count:
             times_us = column.to_numpy()
@@ -136,6 +139,7 @@ def read_table(path: Path) -> pa.Table:
     ResultError
         It is damaged, or larger than any table of ours.
     """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     check_regular(path)
@@ -167,13 +171,14 @@ def damaged_table(path: Path, reason: str) -> ResultError:
     )
 
 
-class ParquetBytes(Mapping[str, pa.Table]):
+class ParquetBytes(Mapping[str, "pa.Table"]):
     """Tables in Parquet, in memory; each is read on access, and not kept."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = files
 
     def __getitem__(self, name: str) -> pa.Table:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         return pq.read_table(pa.BufferReader(self.files[name]))
@@ -279,6 +284,7 @@ def write_tables(new: Path, tables: Mapping[str, pa.Table]) -> None:
 def encode(table: pa.Table) -> bytes:
     """Return a table as a Parquet file; the same bytes for the same table."""
     # A dictionary for a column of numbers that never repeat costs time and saves no space.
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     words = [field.name for field in table.schema if not is_number(field.type)]
@@ -290,6 +296,8 @@ def encode(table: pa.Table) -> bytes:
 
 def is_number(kind: pa.DataType) -> bool:
     """Whether a column holds numbers."""
+    import pyarrow as pa
+
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 

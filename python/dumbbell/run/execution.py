@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell._core import Control
@@ -19,10 +17,14 @@ from dumbbell.congestion_control.recorded import reference_of, sources_of
 from dumbbell.congestion_control.sources import Sources
 from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import SIMULATOR, check_engine, engine_build
+from dumbbell.run.engine_tables import EngineTables
 from dumbbell.run.foreign_run import execute_isolated, is_foreign
 from dumbbell.run.programs import with_measured
 from dumbbell.run.run import Run
 from dumbbell.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["Control", "Prepared", "execute", "prepared", "run", "run_of_output"]
 
@@ -159,16 +161,7 @@ def run_of(
 
 def run_of_output(ready: Prepared, output: _core.Output, capture: Path | None) -> Run:
     """Return the run that an engine's output is of."""
-    return run_of(ready, json.loads(output.summary()), tables_of(output), capture)
-
-
-def tables_of(output: _core.Output) -> dict[str, pa.Table]:
-    """Return the tables of an engine's output."""
-    # Not `pa.table`, which would load pandas.
-    return {
-        name: pa.Table.from_batches([pa.record_batch(output.table(name))])
-        for name in output.table_names()
-    }
+    return run_of(ready, json.loads(output.summary()), EngineTables(output), capture)
 
 
 def check_numbers(run: Run) -> None:
@@ -212,7 +205,7 @@ def declared_words(declared: Mapping[str, Any]) -> dict[str, Any]:
 
 def execute_in(
     scenario: Scenario, control: Control, engine: str, capture: Capture | None
-) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:
     """Run a scenario on an engine; return its summary and its tables."""
     if engine == SIMULATOR and is_foreign(scenario):
         return execute_isolated(scenario, control, capture)
@@ -224,4 +217,4 @@ def execute_in(
         raise EngineError(str(error)) from None
     except _core.Cancelled:
         raise Cancelled("the run was cancelled") from None
-    return json.loads(output.summary()), tables_of(output)
+    return json.loads(output.summary()), EngineTables(output)

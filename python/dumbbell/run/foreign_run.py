@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from dumbbell._core import Control
 from dumbbell.base.errors import CongestionControlError, EngineError, ScenarioError, os_reason
-from dumbbell.congestion_control.isolation import foreign_process
-from dumbbell.congestion_control.isolation.protocol import BrokenAnswer
-from dumbbell.congestion_control.isolation.server_link import environment_of
 from dumbbell.run.capture import Capture
-from dumbbell.run.foreign_output import read_output
 from dumbbell.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["execute_isolated", "is_foreign"]
 
@@ -68,6 +65,11 @@ def execute_isolated(
     Cancelled
         It was stopped through `control`.
     """
+    # Slow to import, and few runs need them.
+    from dumbbell.congestion_control.isolation import foreign_process
+    from dumbbell.congestion_control.isolation.protocol import BrokenAnswer
+    from dumbbell.run.foreign_output import read_output
+
     request = request_of(scenario, capture)
     output = os.memfd_create("dumbbell-run", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
@@ -89,6 +91,9 @@ def execute_isolated(
 
 def request_of(scenario: Scenario, capture: Capture | None) -> dict[str, Any]:
     """Return the request to the process."""
+    from dumbbell.congestion_control.isolation.foreign_process import FUNCTION_LIMIT_S
+    from dumbbell.congestion_control.isolation.server_link import environment_of
+
     captured = None
     if capture is not None:
         words = ("snap_bytes", "senders", "receivers", "links")
@@ -106,5 +111,5 @@ def request_of(scenario: Scenario, capture: Capture | None) -> dict[str, Any]:
         "scenario": scenario.to_json(),
         "files": sorted({group.cc.runs_from for group in scenario.groups if group.cc.is_file}),
         "capture": captured,
-        "function_limit_s": foreign_process.FUNCTION_LIMIT_S,
+        "function_limit_s": FUNCTION_LIMIT_S,
     }

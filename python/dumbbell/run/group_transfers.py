@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dumbbell.run.transfers import KINDS, SCHEMA, transfers_of
+from dumbbell.run.transfers import KINDS, transfers_of, transfers_schema
 from dumbbell.scenario.routes import payload_rate_bps
 from dumbbell.statistics.survival import SurvivalCurve
 
@@ -84,7 +84,7 @@ def group_transfers(run: Run, cut_us: int = 0, until_us: int | None = None) -> l
         Between which times they began; until the end of the run by default.
     """
     table = transfers_of(run)
-    table = SCHEMA.empty_table() if table is None else table
+    table = transfers_schema().empty_table() if table is None else table
     end_us = run.summary["duration_ns"] / 1000
     groups = column(table, "group").astype(np.int64)
     after = column(table, "start_us") >= cut_us

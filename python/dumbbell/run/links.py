@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import ResultError, nearest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "BOTTLENECK", "BY_GROUP", "STATISTICS", "LinkCounts", "check_by_group", "index_of_link",
@@ -70,6 +71,8 @@ def queue_rows(table: pa.Table, link: str) -> pa.Table:
 
 def has_one_label(labels: pa.Array, label: str) -> bool:
     """Return whether an array can have no other label."""
+    import pyarrow as pa
+
     return bool(pa.types.is_dictionary(labels.type) and labels.dictionary.to_pylist() == [label])
 
 
@@ -81,6 +84,7 @@ def check_by_group(table: pa.Table, groups: int) -> None:
     ResultError
         It has other columns, or groups that the run does not have.
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     names = ["time_us", "group", "backlog_bytes", "link"]

@@ -7,13 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import pyarrow as pa
-
 from dumbbell.base.errors import (
     ResultError,
     ScenarioError,
 )
-from dumbbell.base.quantities.html_table import html_table
 from dumbbell.base.quantities.json_text import json_text
 from dumbbell.congestion_control import (
     RecordedCongestionControl,
@@ -30,16 +27,17 @@ from dumbbell.run import directory as run_directory
 from dumbbell.run.connections import connections_of
 from dumbbell.run.document import check_document, damaged
 from dumbbell.run.engine import KERNEL
-from dumbbell.run.group_transfers import group_transfers, transfer_summaries
 from dumbbell.run.groups import GroupRecord, group_metrics
 from dumbbell.run.links import BY_GROUP, LinkCounts, index_of_link, queue_rows, with_links
 from dumbbell.run.programs import PROGRAMS
-from dumbbell.run.transfers import transfers_of
+from dumbbell.run.transfers import has_any_transfer, transfers_of
 from dumbbell.run.verdict import Verdict, evaluate
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import jain
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from dumbbell.figures.canvas import Canvas
     from dumbbell.records.rows import EmulationRecord
 
@@ -277,12 +275,15 @@ class Run:
         """
         total_bytes = sum(flow["received_bytes"] for flow in self.summary["flows"])
         groups = []
-        rows = transfers_of(self)
-        transfers = group_transfers(self) if rows is not None and len(rows) else []
+        transfers = []
+        if has_any_transfer(self):  # what reads them waits for numpy and pyarrow
+            from dumbbell.run.group_transfers import group_transfers, transfer_summaries
+
+            transfers = [transfer_summaries(each) for each in group_transfers(self)]
         for loaded in self.summary["congestion_controls"]:
             flows = [f for f in self.summary["flows"] if f["group"] == loaded["group"]]
             metrics = group_metrics(flows, total_bytes)
-            summaries = transfer_summaries(transfers[loaded["group"]]) if transfers else []
+            summaries = transfers[loaded["group"]] if transfers else []
             with_transfers = {"transfers": summaries} if summaries else {}
             groups.append({**loaded, "flows": len(flows), **metrics, **with_transfers})
         return cast("list[GroupRecord]", groups)
@@ -309,6 +310,8 @@ class Run:
         return drawn(draw_series(self, series or USUAL_SERIES), size)
 
     def _repr_html_(self) -> str:
+        from dumbbell.base.quantities.html_table import html_table
+
         rows = [
             (
                 label,

@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
-
-import pyarrow as pa
 
 from dumbbell.base.errors import ResultError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from dumbbell.run import Run
     from dumbbell.scenario import Scenario
 
-__all__ = ["KINDS", "SCHEMA", "TRANSFERS", "check_transfers", "has_transfers", "transfers_of"]
+__all__ = [
+    "KINDS", "TRANSFERS", "check_transfers", "has_any_transfer", "has_transfers", "transfers_of",
+    "transfers_schema",
+]  # fmt: skip
 
 #: The table.
 TRANSFERS = "transfers"
 #: What can be transferred: a connection's bytes, a request with its response, a page, a chunk of
 #: video, a burst.
 KINDS = ("flow", "request", "page", "chunk", "burst")
-SCHEMA = pa.schema(
-    [
-        pa.field("group", pa.uint32(), nullable=False),
-        pa.field("flow", pa.uint32(), nullable=False),
-        pa.field("connection", pa.uint32(), nullable=False),
-        pa.field("kind", pa.string(), nullable=False),
-        pa.field("size_bytes", pa.uint64(), nullable=False),
-        pa.field("start_us", pa.int64(), nullable=False),
-        pa.field("end_us", pa.int64(), nullable=True),
-    ]
-)
+
+
+@functools.cache
+def transfers_schema() -> pa.Schema:
+    """Return the columns of the table."""
+    import pyarrow as pa  # slow to import
+
+    return pa.schema(
+        [
+            pa.field("group", pa.uint32(), nullable=False),
+            pa.field("flow", pa.uint32(), nullable=False),
+            pa.field("connection", pa.uint32(), nullable=False),
+            pa.field("kind", pa.string(), nullable=False),
+            pa.field("size_bytes", pa.uint64(), nullable=False),
+            pa.field("start_us", pa.int64(), nullable=False),
+            pa.field("end_us", pa.int64(), nullable=True),
+        ]
+    )
 
 
 def has_transfers(scenario: Scenario) -> bool:
@@ -43,11 +54,21 @@ def transfers_of(run: Run) -> pa.Table | None:
     The engines report flows with a size as flows, not as transfers of an application: each is one,
     from its start to the acknowledgement of its last byte.
     """
+    import pyarrow as pa
+
     table = run.tables.get(TRANSFERS)
-    sized = pa.Table.from_pylist(rows_of_sized(run), SCHEMA)
+    sized = pa.Table.from_pylist(rows_of_sized(run), transfers_schema())
     if table is None:
         return None if has_transfers(run.scenario) else sized
-    return pa.concat_tables([table.cast(SCHEMA), sized])
+    return pa.concat_tables([table.cast(transfers_schema()), sized])
+
+
+def has_any_transfer(run: Run) -> bool:
+    """Whether `transfers_of` has a row; a run without any does not wait for pyarrow."""
+    table = run.tables.get(TRANSFERS)
+    if table is None and has_transfers(run.scenario):
+        return False
+    return bool(table is not None and table.num_rows) or bool(rows_of_sized(run))
 
 
 def rows_of_sized(run: Run) -> list[dict[str, object]]:
@@ -76,10 +97,11 @@ def check_transfers(table: pa.Table, flows: int, groups: int, last_us: int) -> N
     ResultError
         It has other columns, or times, flows or groups that the run does not have.
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
-        table = table.cast(SCHEMA)
+        table = table.cast(transfers_schema())
     except (pa.ArrowException, ValueError):
         raise ResultError("has other columns than transfers have") from None
     if not table.num_rows:

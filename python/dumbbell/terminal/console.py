@@ -15,18 +15,14 @@ from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 
 from dumbbell.base.quantities.json_text import json_text
 from dumbbell.base.quantities.printable import printable
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from dumbbell.runs.cache import Cache
     from dumbbell.runs.progress import Progress as RunProgress
 
@@ -234,13 +230,17 @@ def paint(cell: str) -> str:
 def progress_bar(label: str) -> Iterator[ProgressBar]:
     """Show a bar with the time left, while on a terminal."""
     console = err()
+    if not console.is_terminal:
+        yield ProgressBar(None, label)
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
         TimeRemainingColumn(elapsed_when_finished=True),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
     )
     with bar:
         yield ProgressBar(bar, label)
@@ -252,18 +252,19 @@ class ProgressBar:
     Parameters
     ----------
     bar
-        rich's.
+        rich's; None: shows nothing.
     label
         What is under way.
     """
 
-    def __init__(self, bar: Progress, label: str) -> None:
+    def __init__(self, bar: Progress | None, label: str) -> None:
         self.bar = bar
-        self.task = bar.add_task(label, total=1.0)
+        self.task = None if bar is None else bar.add_task(label, total=1.0)
 
     def at(self, share: float, label: str | None = None) -> None:
         """Show the share done, 0 to 1."""
-        self.bar.update(self.task, completed=share, description=label)
+        if self.bar is not None and self.task is not None:
+            self.bar.update(self.task, completed=share, description=label)
 
     def at_run(self, progress: RunProgress, of: str = "") -> None:
         """Show how many runs are finished.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
-from importlib.abc import MetaPathFinder
 from typing import Any
 
 import typer
@@ -14,6 +12,8 @@ from typer.main import get_command
 
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.terminal.option_values import take_text_as_it_is
+from dumbbell.terminal.without_pandas import leave_pandas_out
 
 __all__ = ["CommandGroup", "LazyCommand", "examples", "with_plain_help"]
 
@@ -56,9 +56,8 @@ class LazyCommand(TyperCommand):
 
     def load(self) -> Any:
         """Return the command itself."""
+        leave_pandas_out()
         module = importlib.import_module(f"{self.package}.{self.place}")
-        if "pyarrow" in sys.modules:  # which commands that only list something do without
-            leave_pandas_out()
         app = getattr(module, f"{self.place}_app", None)
         if app is None:
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -79,6 +78,7 @@ def with_plain_help(command: Any) -> Any:
 
     def get_params(context: typer.Context) -> Any:
         params = params_of(context)
+        take_text_as_it_is(params)
         for param in params:
             if param.param_type_name == "argument":  # its metavar is its name
                 param.display_type_rich = lambda **_: ""
@@ -99,27 +99,3 @@ def examples(*lines: str) -> str | None:
     """Return the end of a command's help: command lines to start from."""
     # A blank line is what keeps lines apart in typer's epilog.
     return "\n\n".join(("[bold]Examples[/]", *lines)) if lines else None
-
-
-class NoPandas(MetaPathFinder):
-    """An importer that finds no pandas."""
-
-    def find_spec(self, fullname: str, *_: object) -> None:
-        """Refuse pandas; leave the rest to the other importers."""
-        if fullname == "pandas":
-            raise ImportError(fullname)
-
-
-def leave_pandas_out() -> None:
-    """Let pyarrow convert without loading pandas, which takes long; `to_pandas` loads it.
-
-    At its first conversion pyarrow asks once whether there is a pandas.
-    """
-    import pyarrow as pa  # `dumbbell --help` does not wait for it
-
-    refusing = NoPandas()
-    sys.meta_path.insert(0, refusing)
-    try:
-        pa.scalar(0)
-    finally:
-        sys.meta_path.remove(refusing)
