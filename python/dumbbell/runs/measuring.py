@@ -1,4 +1,4 @@
-"""How runs are measured as they finish, by whoever asks for them: `metrics.AllMetrics`."""
+"""How runs are measured as they finish, by what their caller passes: `metrics.AllMetrics`."""
 
 from __future__ import annotations
 
