@@ -43,7 +43,7 @@
 //!   timeout and an undo walk the window, once.
 //!
 //! Sequence numbers count segments, so the scoreboard is an array. `boundaries` converts segments to bytes. Windows,
-//! counters, the socket's fields and the receiver's rule of every second full-sized segment count bytes.
+//! counters, the socket's fields and the receiver's ACK rule (every second full-sized segment) count bytes.
 //!
 //! For an application that writes and closes (`stream`), the sender does what Linux does at a write
 //! (`cwnd_validation`): it restarts after idle, marks application-limited samples and reduces an unused cwnd. None of
@@ -51,8 +51,8 @@
 //! on a full send buffer.
 //!
 //! Where both hosts send, each direction has its own sender, receiver and FIN. Linux piggybacks an ACK on data. Here
-//! the host's receiver sends that ACK as a separate packet before the data (`Receiver::on_answer`), and learns that its
-//! application answers.
+//! the host's receiver sends that ACK as a separate packet before the data (`Receiver::on_answer`), noting whether the
+//! answer was quick.
 
 #![forbid(unsafe_code)]
 
