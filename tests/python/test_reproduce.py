@@ -14,6 +14,7 @@ import pytest
 from dumbbell.archive import archive, verify
 from dumbbell_studies import papers
 from dumbbell_studies.papers import PAPERS, reproduce
+from dumbbell_studies.papers.conclusion import FindingAttribution
 from dumbbell_studies.papers.screening import Screening
 from dumbbell_studies.report import write_report, write_site
 
@@ -350,6 +351,35 @@ def test_an_interrupted_attribution_is_written_and_continued(cli, tmp_path, monk
     # The preset's, at each of D1's points.
     runs = 10 * len(paper.points)
     assert known == [(runs, 0), (0, runs)]
+
+
+def test_the_command_writes_what_was_attributed(reproduced, cli, tmp_path, monkeypatch):
+    """Without runs of its own; the two tests above, in `make test-all`, have them."""
+    result, _ = reproduced
+    monkeypatch.setattr("dumbbell_studies.cli.reproduce.reproduce_paper", lambda *_: result)
+    interrupted = ["A2"]
+
+    def attribute(_self, finding, on_kernel):
+        if finding.id in interrupted:
+            raise KeyboardInterrupt
+        return FindingAttribution(finding, on_kernel=on_kernel)
+
+    monkeypatch.setattr(Screening, "attribute", attribute)
+    command = ("reproduce", "ogino2021", "--attribute", "--out", str(tmp_path))
+    outcome = cli(*command)
+    assert outcome.code == 130
+    said = " ".join(outcome.err.split())
+    assert f"1 findings are in {tmp_path / 'attribution'}.html, the rest is missing" in said
+    (one,) = json.loads((tmp_path / "attribution.json").read_text())
+    assert [each["finding"] for each in one["findings"]] == ["A1"]
+    assert one["unfinished"][0] == "A2"
+    interrupted.clear()
+    outcome = cli(*command)
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.startswith(f"What each finding depends on ({len(result.findings)} findings")
+    (one,) = json.loads((tmp_path / "attribution.json").read_text())
+    assert [each["finding"] for each in one["findings"]] == [each.id for each in result.findings]
+    assert "What each finding depends on" in (tmp_path / "attribution.html").read_text()
 
 
 def test_attribution_leaves_out_what_decides_nothing():
