@@ -8,10 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dumbbell.scenario.element import Element
@@ -33,55 +30,16 @@ __all__ = [
 
 #: Environment variable by which a shell's script asks for completions.
 COMPLETE = "_DUMBBELL_COMPLETE"
-#: What completes no word, and takes most of the time that the commands take to load.
-SLOW = {"jinja2", "matplotlib", "numpy", "pyarrow"}
 #: Where bash breaks words, unlike other shells.
 BREAKS = ":="
 #: Environment variable for what is before the last break of the word to complete.
 BEFORE_BREAK = "_DUMBBELL_BEFORE_BREAK"
 
 
-class Placeholder(ModuleType):
-    """Stands for a package, and for everything that a module's top level does with it."""
-
-    __path__: list[str] = []
-
-    def __getattr__(self, name: str) -> Placeholder:
-        """Return what stands for a class or a function."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Placeholder(name)
-
-    def __call__(self, *_: Any, **__: Any) -> Placeholder:
-        """Return what stands for its result."""
-        return self
-
-    def __getitem__(self, _: Any) -> Placeholder:
-        """Return what stands for a generic type."""
-        return self
-
-    __or__ = __ror__ = __getitem__
-
-
-class PlaceholderImporter(MetaPathFinder, Loader):
-    """Imports placeholders of what completion does not need."""
-
-    def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
-        """Take what is slow to import."""
-        if fullname.partition(".")[0] not in SLOW:
-            return None
-        return ModuleSpec(fullname, self, is_package=True)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return a placeholder."""
-        return Placeholder(spec.name)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: a placeholder has no code."""
-
-
 def prepare() -> None:
     """Get a process ready that only completes a command line."""
+    from dumbbell.terminal.placeholders import PlaceholderImporter  # commands that run load none
+
     sys.meta_path.insert(0, PlaceholderImporter())
     os.environ["COLUMNS"] = "1000"  # a candidate's help is one line
     if os.environ[COMPLETE] == "complete_bash":

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -20,13 +18,15 @@ def leave_pandas_out() -> None:
         sys.meta_path.insert(0, BehindPyarrow())
 
 
-class BehindPyarrow(MetaPathFinder):
+class BehindPyarrow:
     """An importer that lets pyarrow ask for pandas as soon as it is imported."""
 
     def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
         """Find pyarrow, once; leave the rest to the other importers."""
         if fullname != "pyarrow":
             return None
+        import importlib.util
+
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(fullname)
         if spec is not None and spec.loader is not None:
@@ -40,7 +40,7 @@ class BehindPyarrow(MetaPathFinder):
         return spec
 
 
-class NoPandas(MetaPathFinder):
+class NoPandas:
     """An importer that finds no pandas."""
 
     def find_spec(self, fullname: str, *_: object) -> None:
