@@ -541,7 +541,7 @@ def test_nothing_survives_when_the_command_line_is_killed(
 def test_a_server_whose_command_line_was_killed_while_it_started_ends(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as killed:
         pass
-    server = Path(dumbbell.__file__).with_name("isolation") / "server.py"
+    server = Path(dumbbell.__file__).parent / "congestion_control/isolation/server.py"
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
         done = subprocess.run(
