@@ -28,6 +28,7 @@ pub fn machine() -> Vec<Fact> {
         c_compiler(),
         bpf_compiler(),
         struct_ops(),
+        iterators(),
         callbacks(),
     ]);
     facts.extend(sandbox::facts());
@@ -259,6 +260,21 @@ fn struct_ops() -> Fact {
     }
 }
 
+fn iterators() -> Fact {
+    let found = bpf::StateReader::new([], 1)
+        .map(|_| "the state of sockets can be read".to_owned())
+        .map_err(|error| error.to_string().lines().next().unwrap_or("").to_owned());
+    let (status, value) = status_of(found, Status::Missing);
+    Fact {
+        name: "BPF iterators",
+        status,
+        value,
+        costs: "none of our algorithms in the kernel: their state is read by BPF",
+        remedy: "a kernel that loads BPF programs of type tracing, as root",
+        needed_for: &[Need::Bpf],
+    }
+}
+
 fn callbacks() -> Fact {
     let (status, value) = if bpf::skipping_kernel::leaves_programs_out() {
         (
@@ -293,7 +309,13 @@ mod tests {
             }
         }
         let names: Vec<&str> = facts.iter().map(|fact| fact.name).collect();
-        for name in ["Linux", "CPUs", "TUN devices", "struct_ops"] {
+        for name in [
+            "Linux",
+            "CPUs",
+            "TUN devices",
+            "struct_ops",
+            "BPF iterators",
+        ] {
             assert!(names.contains(&name), "{names:?}");
         }
     }
