@@ -185,8 +185,8 @@ def test_groups_of_one_congestion_control_are_distinguished(cli, tmp_path):
     ]
     directory = saved(runs, tmp_path)
     outcome = cli("compare", directory, directory, "--metric", "goodput_per_flow_bps,share")
-    assert outcome.out.count(" reno #0 ") == 2
-    assert outcome.out.count(" reno #1 ") == 1
+    assert outcome.out.count(" reno (rtt 40ms) ") == 2
+    assert outcome.out.count(" reno (rtt 80ms) ") == 1
 
 
 def test_one_pair_has_no_interval(cli, plain, gentle, tmp_path):

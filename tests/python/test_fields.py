@@ -35,7 +35,7 @@ OF_PROGRAMS: dict[str, dict[str, Any]] = {
     "mtu": {"client": "true"},
 }
 #: What an engine need not know.
-OF_PYTHON = ((Scenario, "name"), (Group, "measure"))
+OF_PYTHON = ((Scenario, "name"), (Group, "name"), (Group, "measure"))
 
 
 def plain_groups(owner: type, field: Field[Any, Any]) -> list[Any]:
@@ -129,12 +129,14 @@ def test_it_is_an_axis(owner, field):
 def test_groups_are_distinguished_by_it(owner, field):
     if owner is Group and field.name != "cc":
         first, second = scenario_with(owner, field).group_labels
-        of = "poisson" if field.name == "traffic" else f"{field.name} "
+        of = {
+            "traffic": "reno (poisson", "flows": "reno ×4", "name": "Thesis",
+        }.get(field.name, f"reno ({field.name} ")  # fmt: skip
         name = scenario_with(owner, field).groups[0].client
         if name is not None:  # the program is what it is called by
             assert first == f"{name.name} reno"
         else:
-            assert first.startswith(f"reno ({of}")
+            assert first.startswith(of)
         assert first != second
 
 

@@ -23,6 +23,7 @@ from dumbbell.report.source import sweep_of_run
 from dumbbell.report.sweep_page import render_sweep
 from dumbbell.run.verdict import evaluate
 from dumbbell.sweeps import Sweep
+from dumbbell.sweeps.design import make_design
 from dumbbell.sweeps.rows import make_rows
 from dumbbell.terminal.console import out
 
@@ -174,8 +175,7 @@ def test_rows_have_a_column_per_link_of_runs_with_several(two_links, dumbbell_ru
     row = measure(two_links)[0]
     assert row["utilization@access"] == row["utilization"] / 2 == row["utilization@core"] / 2
     assert not any("@" in name for name in measure(dumbbell_run)[0])
-    cells = [type("Cell", (), {"values": {}})()]
-    rows = make_rows((), cells, [((0, 0), 1, measure(two_links))])
+    rows = make_rows(make_design(two_links.scenario, {}), [((0, 0), 1, measure(two_links))])
     assert rows["utilization@access"].to_pylist() == [row["utilization@access"]]
     assert [name for name in rows.column_names if "@" not in name][-1] == list(METRICS)[-1]
 

@@ -121,7 +121,7 @@ def test_colons_in_a_name_make_no_emoji(capsys):
 def test_datagrams_have_no_rtt(cli):
     words = cli("run", "cubic", "reno", "--traffic", "datagram:rate=1mbit,bulk", "--time", "2s").out
     rows = [line.split() for line in words.splitlines()]
-    of_datagrams = next(row for row in rows if row[:1] == ["datagram:rate=1mbit"])
+    of_datagrams = next(row for row in rows if row[:1] == ["datagram"])
     of_reno = next(row for row in rows if row[:1] == ["reno"])
     assert of_datagrams[5] == "–"
     assert float(of_reno[5]) > 40

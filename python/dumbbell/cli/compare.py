@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -89,12 +88,7 @@ def print_comparison(result: PairedComparison) -> None:
         "cell", "metric", "group", "A", "B", "B - A", "95 % interval",
         *(("harm, %", "95 % interval") if solo else ("effect", "better")),
     )  # fmt: skip
-    names = group_names(result)
-    rows = [
-        row(entry, names.get((entry.cell, entry.group), ""), solo=solo)
-        for entry in result.comparisons
-        if entry.a
-    ]
+    rows = [row(entry, solo=solo) for entry in result.comparisons if entry.a]
     for index in range(len(rows) - 1, 0, -1):
         if rows[index][0] == rows[index - 1][0]:
             rows[index] = ("", *rows[index][1:])
@@ -103,22 +97,13 @@ def print_comparison(result: PairedComparison) -> None:
         print_line(line)
 
 
-def group_names(result: PairedComparison) -> dict[tuple[str, int | None], str]:
-    """Name each cell's groups by their CCAs on both sides, and no two alike."""
-    names: dict[tuple[str, int | None], str] = {}
-    for entry in result.comparisons:
-        if entry.group is not None:
-            changed = entry.cc_a != entry.cc_b
-            said = f"{entry.cc_a}\n→ {entry.cc_b}" if changed else entry.cc_a
-            names[entry.cell, entry.group] = said
-    alike = Counter((cell, name) for (cell, _), name in names.items())
-    return {
-        (cell, group): f"{name} #{group}" if alike[cell, name] > 1 else name
-        for (cell, group), name in names.items()
-    }
+def called(entry: Comparison) -> str:
+    """Return what a group is called on both sides; nothing for a metric of the run."""
+    changed = entry.name_a != entry.name_b
+    return f"{entry.name_a}\n→ {entry.name_b}" if changed else entry.name_a
 
 
-def row(entry: Comparison, group: str, *, solo: bool) -> tuple[str, ...]:
+def row(entry: Comparison, *, solo: bool) -> tuple[str, ...]:
     """Return a comparison's row."""
     metric, difference = entry.metric, entry.difference
     harm = entry.harm
@@ -131,7 +116,7 @@ def row(entry: Comparison, group: str, *, solo: bool) -> tuple[str, ...]:
     return (
         entry.cell,
         labelled(metric),
-        group,
+        called(entry),
         *(number(float(np.mean(values)) * metric.scale) for values in (entry.a, entry.b)),
         number(difference.interval.mean * metric.scale, sign="+"),
         ends(difference.interval, metric.scale),

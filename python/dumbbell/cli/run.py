@@ -62,6 +62,7 @@ def run_command(
     *,
     what: options.What,
     fields: options.Fields,
+    name: options.Names = None,
     settings: options.Settings = None,
     upload: options.Uploads = None,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
@@ -80,7 +81,7 @@ def run_command(
 
     Exits with 1 if the verdict is INVALID: the result is printed but must not be used.
     """
-    scenario = base_scenario(what, single_values(fields, "run"), settings, upload)
+    scenario = base_scenario(what, single_values(fields, "run"), settings, upload, name)
     captures = capture.captures(out_dir)
     check_engine(engine, scenario)
     watched = None if watch is None else Watch.parse(watch, every, scenario)

@@ -210,6 +210,7 @@ def sweep_command(
     *,
     fields: options.Fields,
     what: What = None,
+    name: options.Names = None,
     axis: AxisOptions = None,
     settings: options.Settings = None,
     upload: options.Uploads = None,
@@ -243,7 +244,7 @@ def sweep_command(
     metrics = repetition.metrics()
     if resumed.resume is not None:
         others = (
-            what, axis, settings, upload, out_dir, fields, zipped,
+            what, name, axis, settings, upload, out_dir, fields, zipped,
             repetition.reps, repetition.until_ci, repetition.warmup,
         )  # fmt: skip
         check_alone(is_other=any(other not in (None, {}, []) for other in others))
@@ -258,7 +259,7 @@ def sweep_command(
             fields, kept=[name for words in zips for name in words]
         )
         more = axes.other_axes(axis or [], fields)
-        base, named = base_of_axes(what, constants, lists, settings, upload)
+        base, named = base_of_axes(what, constants, lists, settings, upload, name)
         has_up_link = bool(upload or of_up_link(fields))
         zips = [axis_names(names, has_up_link=has_up_link) for names in zips]
         sweep = Sweep(

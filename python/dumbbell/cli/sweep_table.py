@@ -14,7 +14,7 @@ from dumbbell.metrics import METRICS, column_in
 from dumbbell.run.verdict import worst
 from dumbbell.statistics import known, mean_and_interval
 from dumbbell.sweeps import Cell, SweepResult
-from dumbbell.sweeps.design import alternatives, label_of, swept_ccs
+from dumbbell.sweeps.design import label_of
 from dumbbell.terminal.console import print_line, print_table
 
 __all__ = ["print_sweep"]
@@ -97,7 +97,7 @@ def usual_columns(result: SweepResult) -> list[Column]:
     """Return the columns of a table whose metrics are not named."""
     goodput = [
         Column("goodput_per_flow_bps", f"{head}\nMbit/s/flow", group, 1e-6)
-        for group, head in enumerate(group_heads(result))
+        for group, head in enumerate(result.design.group_labels)
     ]
     return [
         *goodput,
@@ -112,7 +112,7 @@ def metric_columns(result: SweepResult, names: Sequence[str]) -> list[Column]:
     columns, names_of_rows = [], result.rows.column_names
     for metric in (METRICS[name] for name in names):
         title = f"{metric.title}\n{metric.shown_unit}".strip()
-        of_groups = enumerate(group_heads(result)) if metric.of_groups else [(None, "")]
+        of_groups = enumerate(result.design.group_labels) if metric.of_groups else [(None, "")]
         columns += [
             Column(
                 column_in(names_of_rows, metric), f"{head}\n{title}".strip(), group, metric.scale,
@@ -121,17 +121,6 @@ def metric_columns(result: SweepResult, names: Sequence[str]) -> list[Column]:
             for group, head in of_groups
         ]  # fmt: skip
     return columns
-
-
-def group_heads(result: SweepResult) -> list[str]:
-    """Return the names of the groups: their CCAs, or those that an axis sets."""
-    heads = list(result.scenario.group_labels)
-    for index, axis in swept_ccs(result.design).items():
-        heads[index] = alternatives(axis.labels)
-    return [
-        f"{head} (group {index})" if heads.count(head) > 1 else head
-        for index, head in enumerate(heads)
-    ]
 
 
 def reading_order(result: SweepResult) -> Callable[[Cell], tuple[int, ...]]:

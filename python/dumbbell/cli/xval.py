@@ -28,7 +28,7 @@ from dumbbell.runs import Cache, Progress, SweepInterrupted
 from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.fields import RUN
-from dumbbell.sweeps.design import group_names, make_design
+from dumbbell.sweeps.design import directory_name, make_design
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what
 from dumbbell.terminal.console import note, note_cache, out, print_json, print_table, progress_bar
@@ -62,6 +62,7 @@ EXAMPLES = (
 def xval_command(
     what: What,
     fields: options.Fields,
+    name: options.Names = None,
     upload: options.Uploads = None,
     reps: Annotated[
         int,
@@ -127,7 +128,7 @@ def xval_command(
             (words, cell.label, scenario)
             for words in mixes(what)
             for cell, scenario in make_design(
-                *base_of_axes(words, constants, lists, uploads=upload)
+                *base_of_axes(words, constants, lists, uploads=upload, names=name)
             ).points
         ]
     )
@@ -162,7 +163,7 @@ def named(cases: list[tuple[list[str], str, Scenario]]) -> list[tuple[str, Scena
     """Give each case a unique name that can be a directory's."""
     names = []
     for words, label, scenario in cases:
-        base = Path(words[0]).stem if words[0].endswith(".toml") else group_names(scenario)
+        base = Path(words[0]).stem if words[0].endswith(".toml") else directory_name(scenario)
         names.append(base if label == "all" else f"{base},{label}")
     seen: Counter[str] = Counter()
     result = []

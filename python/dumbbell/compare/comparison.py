@@ -78,6 +78,8 @@ class Comparison:
         Index of the group; None for a metric of the run.
     cc_a, cc_b
         The group's congestion control on either side; empty for a metric of the run.
+    name_a, name_b
+        What the group is called there; likewise.
     metric
         Which.
     sides
@@ -96,6 +98,8 @@ class Comparison:
     sides: Sides
     p_adjusted: float | None = None
     harm: Interval | None = None
+    name_a: str = ""
+    name_b: str = ""
 
     @property
     def a(self) -> tuple[float, ...]:
@@ -148,6 +152,8 @@ class Comparison:
             "group": self.group,
             "cc_a": self.cc_a or None,
             "cc_b": self.cc_b or None,
+            "name_a": self.name_a or None,
+            "name_b": self.name_b or None,
             "metric": self.metric.name,
             "unit": self.metric.unit,
             "seeds": list(self.seeds),

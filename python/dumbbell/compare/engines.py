@@ -38,7 +38,11 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def compare_engines(
-    cell: str, ccs: Sequence[str], simulator: Sequence[Rows], kernel: Sequence[Rows]
+    cell: str,
+    ccs: Sequence[str],
+    simulator: Sequence[Rows],
+    kernel: Sequence[Rows],
+    names: Sequence[str] = (),
 ) -> list[Comparison]:
     """Compare runs of one scenario in both engines.
 
@@ -50,6 +54,8 @@ def compare_engines(
         The congestion control algorithm of each group.
     simulator, kernel
         The metrics of each run.
+    names
+        What the groups are called; by default, by their algorithms.
 
     Returns
     -------
@@ -63,8 +69,11 @@ def compare_engines(
             a, b = (known(runs, metric.name, group or 0) for runs in (kernel, simulator))
             if metric.name in OPTIONAL_METRIC_NAMES and not (a or b):
                 continue
-            cc = "" if group is None else ccs[group]
-            comparisons.append(Comparison(cell, group, cc, cc, metric, Sides(a, b, paired=False)))
+            cc, name = ("", "") if group is None else (ccs[group], (names or ccs)[group])
+            sides = Sides(a, b, paired=False)
+            comparisons.append(
+                Comparison(cell, group, cc, cc, metric, sides, name_a=name, name_b=name)
+            )
     return comparisons
 
 
@@ -93,6 +102,7 @@ def to_dict(entry: Comparison) -> dict[str, Any]:
         "metric": entry.metric.name,
         "group": entry.group,
         "cc": entry.cc_a or None,
+        "name": entry.name_a or None,
         "simulator": list(entry.b),
         "kernel": list(entry.a),
         "difference": engine_difference(entry),
@@ -111,14 +121,15 @@ class Worst:
         Mean absolute difference.
     worst
         The largest.
-    case, cc
-        Where that is.
+    case, cc, name
+        Where that is: the scenario, the group's algorithm and what it is called.
     """
 
     mean: float
     worst: float
     case: str
     cc: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -177,4 +188,6 @@ def worst_of(differences: Sequence[tuple[Comparison, float | None]]) -> Worst | 
     if not there:
         return None
     worst, entry = max(there, key=lambda each: each[0])
-    return Worst(float(np.mean([value for value, _ in there])), worst, entry.cell, entry.cc_a)
+    return Worst(
+        float(np.mean([value for value, _ in there])), worst, entry.cell, entry.cc_a, entry.name_a
+    )

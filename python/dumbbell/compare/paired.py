@@ -136,6 +136,8 @@ def comparison(cell: str, pairs: Sequence[Pair], metric: Metric, *, solo: bool) 
         group=pairs[0].group if of_group else None,
         cc_a=pairs[0].a["cc"] if of_group else "",
         cc_b=pairs[0].b["cc"] if of_group else "",
+        name_a=pairs[0].names[0] if of_group else "",
+        name_b=pairs[0].names[1] if of_group else "",
         metric=metric,
         sides=sides,
         harm=harm,

@@ -33,6 +33,8 @@ class Pair:
         Index of the group in the second run.
     a, b
         Its row of `measure` in either run.
+    names
+        What it is called in either run.
     """
 
     cell: Cell
@@ -40,6 +42,7 @@ class Pair:
     group: int
     a: Mapping[str, Any]
     b: Mapping[str, Any]
+    names: tuple[str, str]
 
 
 def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
@@ -58,11 +61,16 @@ def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
     common = [key for key in of_a if key in of_b]
     if not common:
         raise ResultError(nothing_in_common(a, b, with_mix=with_mix))
-    return [
-        Pair(cell, seed, row_b["group"], row_a, row_b)
-        for cell, seed in common
-        for row_a, row_b in zip(of_a[cell, seed].rows, of_b[cell, seed].rows, strict=True)
-    ]
+    found = []
+    for key in common:
+        runs = of_a[key], of_b[key]
+        names = zip(*(run.scenario.group_labels for run in runs), strict=True)
+        rows = zip(*(run.rows for run in runs), strict=True)
+        found += [
+            Pair(*key, row_b["group"], row_a, row_b, named)
+            for (row_a, row_b), named in zip(rows, names, strict=True)
+        ]
+    return found
 
 
 def cells_alike(a: SweepResult, b: SweepResult) -> dict[int, int]:
@@ -118,7 +126,14 @@ def pairs_with_solo(solo: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
             )
         alone[solo_key(run, 0)] = run
     pairs = [
-        Pair(cell_of(run, with_mix=True), run.seed, index, alone[key].rows[0], row)
+        Pair(
+            cell_of(run, with_mix=True),
+            run.seed,
+            index,
+            alone[key].rows[0],
+            row,
+            (alone[key].scenario.group_labels[0], run.scenario.group_labels[index]),
+        )
         for run in valid(b)
         for index, row in enumerate(run.rows)
         if (key := solo_key(run, index)) in alone
@@ -136,7 +151,7 @@ def solo_key(run: MeasuredRun, index: int) -> tuple[str, str, int]:
 
     Links that only other groups cross are not in the scenario in which it is alone.
     """
-    words = run.scenario.to_dict()["group"][index]
+    words = {**run.scenario.to_dict()["group"][index], "name": None}
     return json.dumps(run.network_of(index)), json.dumps(words), run.seed
 
 

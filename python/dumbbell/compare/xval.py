@@ -61,7 +61,7 @@ class XvalCase:
         """Every metric of every group, and of the run."""
         ccs = [str(group.cc) for group in self.scenario.groups]
         simulator, kernel = ([measure(run) for run in r] for r in (self.simulator, self.valid))
-        return compare_engines(self.name, ccs, simulator, kernel)
+        return compare_engines(self.name, ccs, simulator, kernel, self.scenario.group_labels)
 
     @property
     def verdicts(self) -> Counter[str]:

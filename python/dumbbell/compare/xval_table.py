@@ -37,7 +37,7 @@ def comparison_row(entry: Comparison) -> tuple[str, ...]:
     difference = engine_difference(entry)
     unit = metric.shown_unit or metric.unit
     return (
-        f"{entry.cc_a} {metric.title}, {unit}".strip(),
+        f"{entry.name_a} {metric.title}, {unit}".strip(),
         *(mean(values, metric.scale) for values in (entry.b, entry.a)),
         ABSENT if difference is None else f"{interval.mean:+.2f}",
         f"{interval.low:+.2f} … {interval.high:+.2f}" if interval.bounded else ABSENT,
@@ -112,5 +112,5 @@ def worst_line(worst: Worst, unit: str) -> str:
     """Write a mean and a largest difference."""
     return (
         f"mean absolute difference {100 * worst.mean:.1f}{unit}, "
-        f"largest {100 * worst.worst:.1f}{unit} ({worst.cc}, {worst.case})"
+        f"largest {100 * worst.worst:.1f}{unit} ({worst.name}, {worst.case})"
     )

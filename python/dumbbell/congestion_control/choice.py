@@ -308,6 +308,10 @@ class CongestionControlChoice:
         """Return it with a parameter set."""
         return replace(self, params={**self.params, name: value})
 
+    def without_param(self, name: str) -> Self:
+        """Return it with a parameter at its default."""
+        return replace(self, params={key: self.params[key] for key in self.params if key != name})
+
     @property
     def file(self) -> Path:
         """Path of its file."""

@@ -55,8 +55,10 @@ def tables_of(directory: Path) -> Iterator[tuple[str, pa.Table]]:
     """Return the tables of a directory with their names."""
     if (directory / DOCUMENT).is_file():
         run = Run.load(directory)
-        yield "groups", pa.Table.from_pylist(run.groups)
-        yield "flow-summary", pa.Table.from_pylist(run.summary["flows"])
+        labels = run.scenario.group_labels
+        for name, rows in (("groups", run.groups), ("flow-summary", run.summary["flows"])):
+            named = [{**row, "name": labels[row["group"]]} for row in rows]
+            yield name, pa.Table.from_pylist(named)
         yield from run.tables.items()
     elif (directory / "sweep.json").is_file():
         yield "rows", SweepResult.load(directory).rows

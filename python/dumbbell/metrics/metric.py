@@ -301,7 +301,7 @@ def value_in(row: Mapping[str, Any], metric: Metric) -> float | None:
 
 
 #: Other columns of the rows.
-RESERVED = frozenset({"cell", "rep", "seed", "group", "cc", "flows", "verdict"})
+RESERVED = frozenset({"cell", "rep", "seed", "group", "name", "cc", "flows", "verdict"})
 
 
 def metric_named(name: str, error: type[DumbbellError] = ResultError) -> Metric:

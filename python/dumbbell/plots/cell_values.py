@@ -38,9 +38,6 @@ class CellValues:
         for index, (cell, group, verdict) in enumerate(keys):
             if verdict != "INVALID":
                 self.at.setdefault((cell, group), []).append(index)
-        self.congestion_controls: list[set[str]] = [set() for _ in result.scenario.groups]
-        for group, cc in zip(rows["group"].to_pylist(), rows["cc"].to_pylist(), strict=True):
-            self.congestion_controls[group].add(cc)
         self.interval = cache(self._interval)
 
     @property

@@ -1,16 +1,29 @@
-"""Names of a scenario's groups in a figure."""
+"""What groups are called in a figure: algorithms are written as papers write them."""
 
 from __future__ import annotations
 
-from dumbbell.figures.style import cc_label
-from dumbbell.scenario import Scenario
+from typing import TYPE_CHECKING
 
-__all__ = ["group_labels"]
+from dumbbell.figures.style import style_of
+from dumbbell.scenario.group_labels import group_labels as labels_of
+
+if TYPE_CHECKING:
+    from dumbbell.scenario import Scenario
+    from dumbbell.sweeps.design import Design
+
+__all__ = ["design_labels", "group_labels"]
 
 
-def group_labels(scenario: Scenario) -> list[str]:
-    """Return the groups' names in a figure: the styles' names where these are distinct."""
-    return [
-        cc_label(label) if label == str(group.cc) else label
-        for group, label in zip(scenario.groups, scenario.group_labels, strict=True)
-    ]
+def group_labels(scenario: Scenario) -> tuple[str, ...]:
+    """Return the labels of a scenario's groups: ``("Thesis", "CUBIC ×4")``."""
+    return labels_of(scenario, spell=spelled)
+
+
+def design_labels(design: Design) -> tuple[str, ...]:
+    """Return the labels of a sweep's groups, right in every cell: ``("CUBIC", "BBR / Copa")``."""
+    return labels_of(design.scenario, design.varied, spelled)
+
+
+def spelled(cc: str) -> str:
+    """Return a congestion control algorithm as papers write it."""
+    return style_of(cc).label

@@ -15,14 +15,14 @@ from dumbbell.figures.style import UNKNOWN_COLOR, cc_label, group_colors, style_
 from dumbbell.metrics import Metric
 from dumbbell.models import MODELS, Model, Prediction, models_of
 from dumbbell.plots.cell_values import CellValues
-from dumbbell.plots.labels import group_labels
+from dumbbell.plots.labels import design_labels
 from dumbbell.plots.model_overlay import model_curve
 from dumbbell.plots.sweep_layout import Facet, Layout, lay_out
 from dumbbell.scenario.describe_path import describe_path
 from dumbbell.statistics import Interval
 from dumbbell.statistics.format import MIN_INTERVAL
 from dumbbell.sweeps import SweepResult
-from dumbbell.sweeps.design import alternatives, label_of, swept_ccs
+from dumbbell.sweeps.design import label_of, swept_ccs
 
 __all__ = ["ResultFigures", "SweepView"]
 
@@ -54,7 +54,7 @@ class SweepView:
         self.name = name
         self.values = CellValues(result)
         names = [group.cc.name for group in result.scenario.groups]
-        self.labels = labels_of(result, self.values.congestion_controls)
+        self.labels = design_labels(result.design)
         self.swept = swept_ccs(result.design)
         self.colors = group_colors(names)
         self.markers = [style_of(name).marker for name in names]
@@ -203,29 +203,6 @@ class ResultFigures:
             x_names=layout.x_names,
             y_bound=BOUNDS.get(metric.name, math.inf),
         )
-
-
-def labels_of(result: SweepResult, ccs: Sequence[set[str]]) -> list[str]:
-    """Return a name per group, without the parameters that an axis changes.
-
-    Parameters
-    ----------
-    result
-        The sweep.
-    ccs
-        Each group's congestion control algorithms in all runs.
-    """
-    labels = group_labels(result.scenario)
-    for index, found in enumerate(ccs):
-        names = {cc.partition(":")[0] for cc in found}
-        if len(found) > 1:
-            labels[index] = alternatives(cc_label(name) for name in sorted(names))
-    for index, axis in swept_ccs(result.design).items():
-        labels[index] = alternatives(cc_label(name) for name in axis.labels)
-    return [
-        f"{label} (group {index})" if labels.count(label) > 1 else label
-        for index, label in enumerate(labels)
-    ]
 
 
 def outline(result: SweepResult, labels: Sequence[str]) -> str:

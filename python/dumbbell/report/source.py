@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
-
 from dumbbell.base.errors import ResultError, check_directory
 from dumbbell.metrics import measure
 from dumbbell.run import Run
 from dumbbell.sweeps import SweepResult
 from dumbbell.sweeps.design import make_design
 from dumbbell.sweeps.plan import Plan
+from dumbbell.sweeps.rows import make_rows
 
 __all__ = ["WITH_ARTICLE", "kind_of", "load_results", "sweep_of_run"]
 
@@ -67,12 +66,12 @@ def load_results(directory: Path) -> SweepResult:
 
 def sweep_of_run(run: Run) -> SweepResult:
     """Return a run as a sweep of one cell."""
-    head = {"cell": 0, "rep": 0, "seed": run.scenario.seed}
+    design = make_design(run.scenario, {})
     return SweepResult(
-        design=make_design(run.scenario, {}),
+        design=design,
         plan=Plan(),
         engine=run.engine,
         runs={(0, 0): run},
-        rows=pa.Table.from_pylist([{**head, **group} for group in measure(run)]),
+        rows=make_rows(design, [((0, 0), run.scenario.seed, measure(run))]),
         provenance={"engine_version": run.summary["engine_version"]},
     )

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dumbbell.compare.xval import XvalCase
-from dumbbell.figures import Curve, Figure, group_colors, style_of
+from dumbbell.figures import Curve, Figure, group_colors
+from dumbbell.plots import group_labels
 from dumbbell.run import Run
 
 __all__ = ["draw_case"]
@@ -47,16 +48,16 @@ def draw_case(case: XvalCase) -> list[Figure]:
 
 def draw_flows(case: XvalCase, runs: Iterable[tuple[Run, str, bool]]) -> list[Figure]:
     """Draw each group's goodput, RTT and inflight."""
-    ccs = [group.cc.name for group in case.scenario.groups]
-    colors = group_colors(ccs)
+    names = group_labels(case.scenario)
+    colors = group_colors([group.cc.name for group in case.scenario.groups])
     curves: dict[str, list[Curve]] = {column: [] for column, *_ in SERIES}
     for run, engine, dashed in runs:
         for column, _, _, scale, parts, _ in SERIES:
             means = flow_means(run, column, parts)
-            for group, (cc, color) in enumerate(zip(ccs, colors, strict=True)):
+            for group, (name, color) in enumerate(zip(names, colors, strict=True)):
                 rows = means.filter(pc.field("group") == group)
                 values = by_part(rows, f"{column}_mean", "mean" if column == "rtt_us" else "sum")
-                label = f"{style_of(cc).label}, {engine}"
+                label = f"{name}, {engine}"
                 curves[column].append(curve(run, values, scale, label, color, parts, dashed=dashed))
     return [
         Figure(

@@ -232,6 +232,11 @@ class ElementChoice(ABC):
     def __hash__(self) -> int:
         return hash((self.name, frozenset(self.params.items())))
 
+    def without_param(self, name: str) -> Self:
+        """Return a copy with a parameter at its default."""
+        kept = {key: value for key, value in self.params.items() if key != name}
+        return type(self)(self.name, kept)
+
     def in_base_units(
         self,
         limit: int | Mapping[str, int] | None = None,

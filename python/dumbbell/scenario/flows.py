@@ -9,7 +9,8 @@ from typing import Any
 from dumbbell.base.quantities.quantity import Size, Time
 from dumbbell.base.quantities.steps import MIN_RTT_NS
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.scenario.fields import FLOWS, Attribute, Field, Of, part_of_group
+from dumbbell.scenario.fields import FLOWS, RUN, Attribute, Field, Of, part_of_group
+from dumbbell.scenario.group_name import GroupName
 from dumbbell.scenario.kinds import Count, Measure, Named
 from dumbbell.scenario.routes import LinkNames, Route
 from dumbbell.scenario.traffic import BULK, TrafficChoice
@@ -55,6 +56,12 @@ class Flows:
         doc="Number of flows in the group.",
     )  # fmt: skip
     _: KW_ONLY
+    name: Field[str | None, str | None] = Field(
+        GroupName(), None, panel=RUN, example="Thesis", option=False, axis=False, sparse=True,
+        default_note="a short label", synonyms=("label", "title", "id", "legend"),
+        doc="What tables, legends, files and errors call the group; axes and settings can name it "
+        "by it (`Thesis.rtt`). It changes nothing that runs. `--name 0=Thesis` sets it.",
+    )  # fmt: skip
     rtt: Of[Time | None] = Field(
         Measure(Time, MIN_RTT_NS, "ms"), None, panel=FLOWS, example="80ms", option=False,
         engine="base_rtt_ns", always=True,

@@ -166,7 +166,7 @@ class Group(Host, Flows):
             return
         if self.stop <= self.start:
             raise ScenarioError(
-                f"`{self.cc}` flows stop at {self.stop}, before they start at {self.start}",
+                f"`{self.called}` flows stop at {self.stop}, before they start at {self.start}",
                 key="stop",
             )
         if self.stop <= self.latest_start:
@@ -177,13 +177,18 @@ class Group(Host, Flows):
             )
 
     @property
+    def called(self) -> str:
+        """What errors call it: its name, or its congestion control algorithm."""
+        return self.name or str(self.cc)
+
+    @property
     def latest_start(self) -> Time:
         """When the last of them may start."""
         return Time(self.start + self.jitter)
 
     def _late_start(self) -> str:
         return (
-            f"flows of `{self.cc}` may start as late as {self.latest_start} "
+            f"flows of `{self.called}` may start as late as {self.latest_start} "
             f"(start {self.start} + jitter {self.jitter})"
         )
 
@@ -197,7 +202,7 @@ class Group(Host, Flows):
         """
         if self.start >= end:
             raise ScenarioError(
-                f"`{self.cc}` flows never start: start `{self.start}` is not before "
+                f"`{self.called}` flows never start: start `{self.start}` is not before "
                 f"the end at `{end}`; use an earlier `start` or a longer `time`",
                 key="start",
             )

@@ -1,55 +1,123 @@
-"""Labels of a scenario's groups in tables and figures: short, and no two alike."""
+"""What groups are called in tables and figures: their names, or labels that are short.
+
+No two are alike. A label has of a group only what others lack, and no field that an
+axis of a sweep changes: it is right in every cell.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.plain_value import to_plain
-from dumbbell.congestion_control.choice import KERNELS_DEFAULT
+from dumbbell.congestion_control.choice import (
+    KERNELS_DEFAULT,
+    PYTHON_CLASS,
+    congestion_controls,
+    file_of,
+    is_file,
+    is_python_class,
+    table_of,
+)
 from dumbbell.scenario.fields import fields_of
 
 if TYPE_CHECKING:
     from dumbbell.congestion_control import CongestionControlChoice
     from dumbbell.scenario import Group, Scenario
 
-__all__ = ["group_labels", "label_of", "short_paths"]
+__all__ = ["Varied", "group_labels", "label_of", "plain_labels", "short_names"]
+
+#: What axes change of each group: their values by field, by index of the group. A parameter is
+#: ``cc.mode_window_rtts`` or ``traffic.load``.
+Varied = Mapping[int, Mapping[str, Sequence[Any]]]
+
+#: Congestion control algorithms that the label of a group lists.
+MAX_ALTERNATIVES = 3
+#: Endings of source files that a label is without.
+SUFFIXES = (".bpf.c", ".c", ".py")
+#: Fields that tell no groups apart: one is the label itself, the other is its beginning.
+NOT_DIFFERENT = ("name", "cc")
 
 
-def group_labels(scenario: Scenario) -> tuple[str, ...]:
-    """Return a label for each group.
-
-    A file is called by its name, with as much of its path as distinguishes it from the others;
-    parameters follow, then the fields in which groups of one congestion control algorithm differ.
+def group_labels(
+    scenario: Scenario, varied: Varied | None = None, spell: Callable[[str], str] = str
+) -> tuple[str, ...]:
+    """Return what each group is called.
 
     Parameters
     ----------
     scenario
         The scenario.
+    varied
+        What axes change of it.
+    spell
+        How a congestion control algorithm is written: ``CUBIC`` for ``cubic``.
 
     Returns
     -------
     tuple of str
-        ``("copa", "cubic")``, ``("a/copa.bpf.c", "b/copa.bpf.c")``,
-        ``("cubic (rtt 20ms)", "cubic (rtt 80ms)")``, ``("cubic #1", "cubic #2")``.
+        ``("Thesis", "cubic")``, ``("copa", "cubic ×4")``, ``("mycc (a)", "mycc (b)")``,
+        ``("cubic (rtt 20ms)", "cubic (rtt 80ms)")``, ``("cubic #0", "cubic #1")``.
     """
-    groups = scenario.groups
-    files = short_paths([group.cc.name for group in groups if group.cc.is_file])
-    labels = []
-    for group in groups:
-        if group.client is not None:
-            has_own = group.cc.name != KERNELS_DEFAULT
-            labels.append(f"{group.client.name} {group.cc}" if has_own else group.client.name)
-            continue
-        if group.traffic.declaration.sends_datagrams:  # no congestion control
-            labels.append(str(group.traffic))
-            continue
-        name, colon, params = str(group.cc).partition(":")
-        labels.append(files.get(name, name) + colon + params)
-    labels = distinguish(labels, lambda alike: differences([groups[i] for i in alike], scenario))
-    return tuple(distinguish(labels, lambda alike: [f"#{n + 1}" for n in range(len(alike))]))
+    changed = varied or {}
+    labels = plain_labels(scenario, changed, spell)
+    named = {index for index, group in enumerate(scenario.groups) if group.name}
+    labels = distinguish(labels, named, lambda alike: differences(alike, scenario, changed))
+    return tuple(distinguish(labels, named, lambda alike: [f" #{index}" for index in alike]))
+
+
+def plain_labels(
+    scenario: Scenario, varied: Varied | None = None, spell: Callable[[str], str] = str
+) -> list[str]:
+    """Return the groups' labels without what distinguishes equal ones; as `group_labels`."""
+    groups, changed = scenario.groups, varied or {}
+    swept = [value for each in changed.values() for value in each.get("cc", ())]
+    short = short_names([each.name for each in (*(group.cc for group in groups), *swept)])
+
+    def written(cc: CongestionControlChoice) -> str:
+        return spell(short[cc.name]) + str(cc).removeprefix(cc.name)
+
+    return [
+        group.name or plain_label(group, changed.get(index, {}), written)
+        for index, group in enumerate(groups)
+    ]
+
+
+def plain_label(
+    group: Group,
+    varied: Mapping[str, Sequence[Any]],
+    written: Callable[[CongestionControlChoice], str],
+) -> str:
+    """Return the label of a group beside which there is no other."""
+    ccs = varied.get("cc", (without_params(group.cc, varied),))
+    cc = alternatives(map(written, ccs))
+    if group.client is not None:
+        has_own = "cc" in varied or group.cc.name != KERNELS_DEFAULT
+        return f"{group.client.title} {cc}" if has_own else group.client.title
+    if group.traffic.declaration.sends_datagrams:  # no congestion control
+        return str(group.traffic.params.get("preset", group.traffic.name))
+    return cc
+
+
+def without_params(
+    cc: CongestionControlChoice, varied: Mapping[str, Sequence[Any]]
+) -> CongestionControlChoice:
+    """Return a choice without the parameters that axes change."""
+    for name in cc.params:
+        if f"cc.{name}" in varied:
+            cc = cc.without_param(name)
+    return cc
+
+
+def alternatives(names: Iterable[str]) -> str:
+    """Name a group that has one of several CCAs: ``copa / bbr / 2 more``."""
+    found = list(dict.fromkeys(names))
+    shown = found if len(found) <= MAX_ALTERNATIVES else found[: MAX_ALTERNATIVES - 1]
+    more = [f"{len(found) - len(shown)} more"] if len(shown) < len(found) else []
+    return " / ".join([*shown, *more])
 
 
 def label_of(cc: CongestionControlChoice) -> str:
@@ -58,87 +126,139 @@ def label_of(cc: CongestionControlChoice) -> str:
 
 
 def distinguish(
-    labels: Sequence[str], suffixes: Callable[[Sequence[int]], Sequence[str]]
+    labels: Sequence[str],
+    named: Iterable[int],
+    suffixes: Callable[[Sequence[int]], Sequence[str]],
 ) -> list[str]:
-    """Append to equal labels what distinguishes them."""
-    result = list(labels)
-    for label in set(labels):
-        alike = [i for i, other in enumerate(labels) if other == label]
+    """Append to equal labels what distinguishes them; a name stays as it is."""
+    result, kept = list(labels), set(named)
+    for label in dict.fromkeys(labels):
+        alike = [index for index, other in enumerate(labels) if other == label]
         if len(alike) > 1:
-            for i, suffix in zip(alike, suffixes(alike), strict=True):
-                result[i] = f"{label} {suffix}".strip()
+            for index, suffix in zip(alike, suffixes(alike), strict=True):
+                result[index] += "" if index in kept else suffix
     return result
 
 
-def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
-    """Return the fields in which each group differs from the others: ``(rtt 20ms)``."""
+def differences(alike: Sequence[int], scenario: Scenario, varied: Varied) -> list[str]:
+    """Return what distinguishes groups of one label: `` ×4``, `` (rtt 20ms)``.
 
-    def written(group: Group, name: str) -> str:
-        value = getattr(group, name)
-        if name == "traffic":
-            kinds = {each.traffic.name for each in groups}
-            return value.name if len(kinds) == len(groups) else excerpt(value)
-        if name == "rtt" and value is None:
-            return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
-        if isinstance(value, bool):
-            return "on" if value else "off"
-        return "none" if value is None else f"{excerpt(to_plain(value))}"
-
+    The fewest fields that do so; every field in which they differ, where none distinguish all.
+    """
+    groups = [scenario.groups[index] for index in alike]
+    changed = [varied.get(index, {}) for index in alike]
     # What they send is named first, and the number of flows last: what they are like matters more.
     fields = sorted(
         fields_of(type(groups[0])), key=lambda name: (name == "flows", name != "traffic")
     )
-    names = [
-        name
+    values = {
+        name: [
+            written_value(group, name, groups, scenario, axes)
+            for group, axes in zip(groups, changed, strict=True)
+        ]
         for name in fields
-        if name != "cc" and len({written(group, name) for group in groups}) > 1
-    ]
-    # One field is enough if it distinguishes all of them.
-    for name in names:
-        if len({written(group, name) for group in groups}) == len(groups):
-            names = [name]
-            break
-    if not names:
-        return [""] * len(groups)
+        if name not in NOT_DIFFERENT
+    }
+    # What no axis changes of any group comes first.
+    differing = sorted(
+        (name for name in values if len(set(values[name])) > 1), key=lambda name: "" in values[name]
+    )
+    sets = (each for size in (1, 2) for each in combinations(differing, size))
+    chosen = next((each for each in sets if is_telling(each, values)), tuple(differing))
     return [
-        f"({', '.join(f'{prefix(name)}{written(group, name)}' for name in names)})"
-        for group in groups
+        suffix({name: values[name][at] for name in chosen if values[name][at]})
+        for at in range(len(groups))
     ]
 
 
-def prefix(name: str) -> str:
-    """Return a field's name before its value; traffic says what it is by itself."""
-    return "" if name == "traffic" else f"{name} "
+def is_telling(names: Iterable[str], values: Mapping[str, Sequence[str]]) -> bool:
+    """Whether no two groups have the same values of some fields."""
+    of_groups = list(zip(*(values[name] for name in names), strict=True))
+    return len(set(of_groups)) == len(of_groups)
 
 
-def short_paths(paths: Sequence[str]) -> dict[str, str]:
-    """Return a label for each file: its name, and the directories that distinguish namesakes.
+def suffix(values: Mapping[str, str]) -> str:
+    """Write values after a label: `` ×4 (rtt 20ms)``; one flow is not said."""
+    flows = values.get("flows", "1")
+    times = f" ×{flows}" if flows != "1" else ""
+    # Traffic says what it is by itself.
+    words = [
+        value if name == "traffic" else f"{name} {value}"
+        for name, value in values.items()
+        if name != "flows"
+    ]
+    return f"{times} ({', '.join(words)})" if words else times
+
+
+def written_value(
+    group: Group,
+    name: str,
+    groups: Sequence[Group],
+    scenario: Scenario,
+    varied: Mapping[str, Sequence[Any]],
+) -> str:
+    """Write a group's value of a field; nothing if an axis changes it."""
+    value = getattr(group, name)
+    if name in varied:
+        return ""
+    if name == "traffic":
+        kinds = {each.traffic.name for each in groups}
+        for param in value.params:
+            value = value.without_param(param) if f"traffic.{param}" in varied else value
+        return value.name if len(kinds) == len(groups) else excerpt(value)
+    if name == "rtt" and value is None:
+        return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value is None else f"{excerpt(to_plain(value))}"
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Return what congestion control algorithms are called: a file by its name, not by its path.
 
     Parameters
     ----------
-    paths
-        As users wrote them.
+    names
+        As scenarios name them, without parameters.
 
     Returns
     -------
     dict
-        Label by path: ``{"/x/6.1/net/tcp_bbr.c": "6.1/…/tcp_bbr.c", …}``.
+        ``{"./mycc/mycc.bpf.c": "mycc", "cubic": "cubic"}``; ``mycc.bpf.c`` beside ``mycc.py``, or
+        where `mycc` is built in; ``tcp_bbr (6.1)`` beside one of another directory.
     """
-    labels = {}
-    for path in dict.fromkeys(paths):
-        file = PurePath(path)
-        namesakes = {other for other in paths if PurePath(other).name == file.name} - {path}
-        labels[path] = file.name
-        if namesakes:
-            labels[path] = with_directories(file, [PurePath(other) for other in namesakes])
-    return labels
+    spelled = {name: spellings(name) for name in names}
+    built_in = congestion_controls().keys()
+    short = {}
+    for name, own in spelled.items():
+        others = {each for other in spelled if other != name for each in (other, *spelled[other])}
+        taken = others if name in built_in else others | built_in
+        # Of namesakes the directories, and where these do not help, the groups' numbers.
+        short[name] = next((each for each in own if each not in taken), None) or with_directory(
+            name, [other for other in spelled if other != name and set(own) & set(spelled[other])]
+        )
+    return short
 
 
-def with_directories(file: PurePath, others: Sequence[PurePath]) -> str:
-    """Return a file's name after its nearest directory that no namesake has at that place."""
-    above = file.parts[:-1][::-1]
+def spellings(name: str) -> tuple[str, ...]:
+    """Return what a congestion control algorithm may be called, the shortest first."""
+    if is_python_class(name):
+        return name.removeprefix(PYTHON_CLASS), name
+    if not is_file(name):
+        return (name,)
+    file = PurePath(name).name
+    stem = file_of(file).name
+    for ending in SUFFIXES:
+        stem = stem.removesuffix(ending)
+    return table_of(name) or stem, file
+
+
+def with_directory(name: str, others: Sequence[str]) -> str:
+    """Return a file's name and its nearest directory that no namesake has at that place."""
+    stem = spellings(name)[0]
+    above = PurePath(name).parts[:-1][::-1]
     for depth, directory in enumerate(above):
-        theirs = {other.parts[:-1][::-1][depth : depth + 1] for other in others}
-        if (directory,) not in theirs:
-            return f"{directory}/{'…/' if depth else ''}{file.name}"
-    return str(file)
+        theirs = {PurePath(other).parts[:-1][::-1][depth : depth + 1] for other in others}
+        if (directory,) not in theirs and directory != "/":
+            return f"{stem} ({directory})"
+    return stem

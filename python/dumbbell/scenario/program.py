@@ -26,6 +26,8 @@ __all__ = [
 
 #: Fields of a group that are commands.
 COMMANDS = ("client", "server")
+#: Programs that run a script, which says more than they.
+INTERPRETER = re.compile(r"(python|bash|sh|dash|perl|ruby|node|lua)[0-9.]*")
 PROTOCOLS = ("tcp", "udp")
 LARGEST_PORT = 65_535
 #: Bytes of a word of a command that Linux takes (MAX_ARG_STRLEN, execve(2)), with its closing NUL.
@@ -44,6 +46,13 @@ class Command(tuple[str, ...]):
     def name(self) -> str:
         """The program's name: ``curl`` of ``/usr/bin/curl``."""
         return self[0].rpartition("/")[2] if self else ""
+
+    @property
+    def title(self) -> str:
+        """What it is called in tables: its program, or the script of ``python3 send.py …``."""
+        script = self[1].rpartition("/")[2] if len(self) > 1 else ""
+        is_script = script and not script.startswith("-") and INTERPRETER.fullmatch(self.name)
+        return script if is_script else self.name
 
 
 class RecordedCommand(Command):

@@ -145,7 +145,7 @@ def check_delays(group: Group, scenario: Scenario) -> None:
         return
     terms = " + ".join(f"`{name}` {delay}" for name, delay in delays)
     raise ScenarioError(
-        f"the base RTT of `{group.cc}`, {shortest}, is shorter than the delays of its links, "
+        f"the base RTT of `{group.called}`, {shortest}, is shorter than the delays of its links, "
         f"{total} ({terms}); use an `rtt` of at least `{total}`, or shorter delays",
         key="" if group.rtt is None else "rtt",
     )

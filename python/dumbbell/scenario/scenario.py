@@ -32,6 +32,7 @@ from dumbbell.scenario.fields import (
 )
 from dumbbell.scenario.group import MAX_FLOWS, Group
 from dumbbell.scenario.group_labels import group_labels
+from dumbbell.scenario.group_name import check_names
 from dumbbell.scenario.kinds import Changes, Count, Measure, Text
 from dumbbell.scenario.link import BOTTLENECK, Link, write_steps
 from dumbbell.scenario.link_queue import LinkQueue
@@ -103,8 +104,8 @@ class Scenario:
     _: KW_ONLY
     links: Tables[Link, Link] = Tables("link", read_links, ())
     name: Field[str, str] = Field(
-        Text(), "", panel=RUN, example="copa against cubic", axis=False, synonyms=("title",),
-        doc="A title.",
+        Text(), "", panel=RUN, example="copa against cubic", option=False, axis=False,
+        synonyms=("title",), doc="A title. `--name` sets it.",
     )  # fmt: skip
     rate: Of[Rate] = Shorthand(Link.rate, "50mbit")
     rtt: Of[Time] = Field(
@@ -186,6 +187,7 @@ class Scenario:
                 key="rtt_steps",
             )
         self._check_amount()
+        check_names(self)
         check_routes(self)
         self._check_links()
         for index, group in enumerate(self.groups):

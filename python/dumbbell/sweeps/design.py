@@ -14,15 +14,14 @@ from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import fields_of
-from dumbbell.scenario.group_labels import short_paths
+from dumbbell.scenario.group_labels import Varied, group_labels, plain_labels
 from dumbbell.sweeps.field import AxisField, field_of
 
 __all__ = [
     "Axis",
     "Cell",
     "Design",
-    "alternatives",
-    "group_names",
+    "directory_name",
     "label_of",
     "make_design",
     "swept_ccs",
@@ -30,8 +29,6 @@ __all__ = [
 
 #: Columns of the rows that an axis cannot have: its label's is called ``axis_flows`` then.
 RESERVED = frozenset({"cell", "rep", "seed", "group", "cc", "flows", "verdict"})
-#: Congestion control algorithms that the name of a group lists.
-MAX_NAMES = 3
 #: Every cell's scenario is in memory, and checked before the first run.
 MAX_CELLS = 100_000
 #: A file name has 255 bytes; `,rep=…` follows.
@@ -144,6 +141,21 @@ class Design:
     def _fields(self) -> dict[str, AxisField]:
         return {axis.name: field_of(axis.name, self.scenario) for axis in self.axes}
 
+    @cached_property
+    def varied(self) -> Varied:
+        """What axes change of each group."""
+        found: dict[int, dict[str, tuple[Any, ...]]] = {}
+        for axis in self.axes:
+            field = self._fields[axis.name]
+            for index in field.groups_changed(self.scenario):
+                found.setdefault(index, {})[field.label_key] = axis.values
+        return found
+
+    @property
+    def group_labels(self) -> tuple[str, ...]:
+        """A label for each group, right in every cell: without what axes change."""
+        return group_labels(self.scenario, self.varied)
+
     @property
     def ccs(self) -> tuple[CongestionControlChoice, ...]:
         """Every congestion control algorithm that runs, once each."""
@@ -216,14 +228,6 @@ def swept_ccs(design: Design) -> dict[int, Axis]:
         if field.key == "cc"
         for index in field.groups or ()
     }
-
-
-def alternatives(names: Iterable[str]) -> str:
-    """Name a group that has one of several CCAs: ``copa / bbr / 2 more``."""
-    found = list(dict.fromkeys(names))
-    shown = found if len(found) <= MAX_NAMES else found[: MAX_NAMES - 1]
-    more = [f"{len(found) - len(shown)} more"] if len(shown) < len(found) else []
-    return " / ".join([*shown, *more])
 
 
 def make_design(
@@ -337,13 +341,7 @@ def label_of(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def group_names(scenario: Scenario) -> str:
-    """Return the groups as a directory name: ``copa+linux-cubic``."""
-    files = short_paths([group.cc.name for group in scenario.groups if group.cc.is_file])
-    return "+".join(group_name(str(group.cc), files) for group in scenario.groups)
-
-
-def group_name(cc: str, files: Mapping[str, str]) -> str:
-    """Return a CCA as part of a file name; a file by what `files` calls it."""
-    name, colon, params = cc.partition(":")
-    return files.get(name, name).replace("/…/", "-").replace("/", "-") + colon + params
+def directory_name(scenario: Scenario, varied: Varied | None = None) -> str:
+    """Return what competes as a directory's name: ``copa+linux-cubic``."""
+    labels = plain_labels(scenario, varied)
+    return "+".join(label.replace(" / ", "-").replace("/", "-") for label in labels)

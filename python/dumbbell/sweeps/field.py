@@ -1,7 +1,7 @@
 """What a sweep can vary: fields of a scenario, its links or its groups, and parameters.
 
-``buffer``, ``link.access.rate``, ``copa.flows``, ``1.cc``, ``copa.mode_window_rtts``,
-``traffic.load``.
+``buffer``, ``link.access.rate``, ``copa.flows``, ``1.cc``, ``Thesis.rtt``,
+``copa.mode_window_rtts``, ``traffic.load``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dumbbell.scenario.fields import Shorthand, fields_of, suggest
 from dumbbell.scenario.kinds import Kind, is_whole
 from dumbbell.scenario.traffic import BULK, OfTraffic, TrafficChoice
 
-__all__ = ["AxisField", "field_of"]
+__all__ = ["AxisField", "field_of", "groups_named"]
 
 #: Before a parameter of the groups' traffic: `traffic.load`.
 TRAFFIC = "traffic"
@@ -55,6 +55,22 @@ class AxisField:
     is_parameter: bool = False
     link: int | None = None
     is_of_traffic: bool = False
+
+    @property
+    def label_key(self) -> str:
+        """What labels of groups call it: ``rtt``, ``cc.mode_window_rtts``, ``traffic.load``."""
+        if self.is_of_traffic:
+            return f"{TRAFFIC}.{self.key}"
+        if self.is_parameter:
+            return f"cc.{self.key}"
+        return "rtt" if self.key == "rtt_steps" else self.key
+
+    def groups_changed(self, scenario: Scenario) -> tuple[int, ...]:
+        """Return the groups whose labels it changes: of the scenario's `rtt` those without one."""
+        if self.groups is not None or self.link is not None:
+            return self.groups or ()
+        groups = enumerate(scenario.groups)
+        return tuple(index for index, each in groups if getattr(each, self.label_key, "") is None)
 
     def parse(self, value: Any) -> Any:
         """Read one value: ``"2bdp"``, ``4``, ``Buffer("2bdp")``.
@@ -148,7 +164,7 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
             key="axis",
         )
     if dot:
-        groups = groups_named(whose, name, scenario)
+        groups = groups_of_axis(whose, name, scenario)
     elif field is None:
         hint = suggest(name, [Scenario, Group], axes_only=True)
         message = f"`{excerpt(name)}` is not a field of a scenario{hint}"
@@ -186,7 +202,7 @@ def traffic_field(name: str, whose: str, key: str, scenario: Scenario) -> AxisFi
         for index, group in enumerate(scenario.groups)
         if key in group.traffic.declaration.parameters
     ]
-    groups = groups_named(whose, name, scenario) if whose else tuple(having)
+    groups = groups_of_axis(whose, name, scenario) if whose else tuple(having)
     without = [scenario.groups[index].traffic for index in groups if index not in having]
     if not groups or without:
         known = {each for group in scenario.groups for each in group.traffic.declaration.parameters}
@@ -201,17 +217,25 @@ def traffic_field(name: str, whose: str, key: str, scenario: Scenario) -> AxisFi
     return AxisField(name, key, kind, groups, is_of_traffic=True)
 
 
-def groups_named(whose: str, name: str, scenario: Scenario) -> tuple[int, ...]:
-    """Find groups by their index or the name of their congestion control algorithm."""
-    if is_count(whose) and int(whose) < len(scenario.groups):
+def groups_of_axis(whose: str, name: str, scenario: Scenario) -> tuple[int, ...]:
+    """Find the groups that an axis names."""
+    try:
+        return groups_named(whose, scenario)
+    except ScenarioError as error:
+        raise ScenarioError(f"axis `{excerpt(name)}`: {error}", key="axis") from None
+
+
+def groups_named(whose: str, scenario: Scenario) -> tuple[int, ...]:
+    """Find groups by their index, their name or that of their congestion control algorithm."""
+    groups = scenario.groups
+    if is_count(whose) and int(whose) < len(groups):
         return (int(whose),)
-    found = tuple(i for i, group in enumerate(scenario.groups) if group.cc.name == whose)
+    named = tuple(i for i, group in enumerate(groups) if group.name == whose)
+    found = named or tuple(i for i, group in enumerate(groups) if group.cc.name == whose)
     if not found:
-        known = ", ".join(f"`{i}` ({group.cc})" for i, group in enumerate(scenario.groups))
-        raise ScenarioError(
-            f"axis `{excerpt(name)}`: no group runs `{excerpt(whose)}`; the groups are {known}",
-            key="axis",
-        )
+        known = ", ".join(f"`{i}` ({group.called})" for i, group in enumerate(groups))
+        runs = "is named or runs" if any(group.name for group in groups) else "runs"
+        raise ScenarioError(f"no group {runs} `{excerpt(whose)}`; the groups are {known}")
     return found
 
 

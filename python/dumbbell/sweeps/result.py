@@ -16,7 +16,7 @@ from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.metrics import METRICS
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
-from dumbbell.sweeps.design import Axis, Cell, Design, group_names
+from dumbbell.sweeps.design import Axis, Cell, Design, directory_name
 from dumbbell.sweeps.plan import Plan
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SweepResult:
         The runs that finished, by cell index and repetition; each is loaded on access.
     rows
         One row per cell, repetition and group: `cell`, `rep`, `seed`, the axes' labels and
-        numbers, `group`, `cc`, `flows`, `verdict`, then every metric.
+        numbers, `group`, `name`, `cc`, `flows`, `verdict`, then every metric.
     provenance
         What made it: versions and builds, as `sweep.json` has them.
     notes
@@ -75,12 +75,12 @@ class SweepResult:
     @property
     def name(self) -> str:
         """What competed: ``copa+cubic``."""
-        return group_names(self.scenario)
+        return directory_name(self.scenario, self.design.varied)
 
     @property
     def title(self) -> str:
         """The scenario's name; what competed where it has none."""
-        return self.scenario.name or self.name.replace("+", " + ")
+        return self.scenario.name or " + ".join(self.design.group_labels)
 
     @property
     def scenario(self) -> Scenario:
@@ -135,14 +135,15 @@ class SweepResult:
         return drawn(figures.draw(found), size)
 
     def _repr_html_(self) -> str:
-        means = self.rows.group_by(["cell", "group", "cc"]).aggregate(
+        means = self.rows.group_by(["cell", "group"]).aggregate(
             [("seed", "count"), *((name, "mean") for name in SHOWN)]
         )
+        labels = self.design.group_labels
         ordered = means.sort_by([("cell", "ascending"), ("group", "ascending")])
         rows = [
             (
                 self.cells[row["cell"]].label,
-                row["cc"],
+                labels[row["group"]],
                 row["seed_count"],
                 *(f"{METRICS[name].scale * row[f'{name}_mean']:.2f}" for name in SHOWN),
             )

@@ -10,7 +10,7 @@ import pyarrow as pa
 from dumbbell.metrics import METRICS
 from dumbbell.metrics.metric import AT
 from dumbbell.runs.measuring import Measures
-from dumbbell.sweeps.design import Axis, Cell, label_of
+from dumbbell.sweeps.design import Axis, Cell, Design, label_of
 
 __all__ = ["GROUP_COLUMNS", "RUN_COLUMNS", "Rows", "make_rows"]
 
@@ -18,6 +18,7 @@ __all__ = ["GROUP_COLUMNS", "RUN_COLUMNS", "Rows", "make_rows"]
 RUN_COLUMNS = {"cell": pa.int64(), "rep": pa.int64(), "seed": pa.uint64()}
 GROUP_COLUMNS = {
     "group": pa.int64(),
+    "name": pa.string(),
     "cc": pa.string(),
     "flows": pa.int64(),
     "verdict": pa.string(),
@@ -27,27 +28,27 @@ CHUNK = 1000
 
 
 def make_rows(
-    axes: Sequence[Axis],
-    cells: Sequence[Cell],
+    design: Design,
     measured: Iterable[tuple[tuple[int, int], int, Measures]],
 ) -> pa.Table:
     """Lay out what was measured.
 
     Parameters
     ----------
-    axes, cells
-        Of the design.
+    design
+        Of the sweep.
     measured
         A cell's index and the repetition, its seed, and what was measured of the run.
 
     Returns
     -------
     pa.Table
-        Columns `cell`, `rep`, `seed`; each axis's labels and numbers; `group`, `cc`, `flows`,
-        `verdict`; then every metric, and if the runs have several links each link's value of the
-        metrics of links, as ``NAME@LINK``. Sorted by cell, repetition and group.
+        Columns `cell`, `rep`, `seed`; each axis's labels and numbers; `group`, `name` (what tables
+        call it), `cc`, `flows`, `verdict`; then every metric, and if the runs have several links
+        each link's value of the metrics of links, as ``NAME@LINK``. Sorted by cell, repetition and
+        group.
     """
-    rows = Rows(axes, cells)
+    rows = Rows(design)
     for key, seed, groups in measured:
         rows.add(key, seed, groups)
     return rows.table()
@@ -58,20 +59,22 @@ class Rows:
 
     Parameters
     ----------
-    axes, cells
-        Of the design.
+    design
+        Of the sweep.
     """
 
-    def __init__(self, axes: Sequence[Axis], cells: Sequence[Cell]) -> None:
-        self.axes = axes
-        self.cells = cells
+    def __init__(self, design: Design) -> None:
+        self.axes, self.cells = design.axes, design.cells
+        self.labels = design.group_labels
         self.added: list[dict[str, Any]] = []
         self.tables = [self._to_table([])]
 
     def add(self, key: tuple[int, int], seed: int, groups: Measures) -> None:
         """Add a run's."""
         cell, rep = key
-        self.added += [{"cell": cell, "rep": rep, "seed": seed, **group} for group in groups]
+        for group in groups:
+            name = self.labels[group["group"]]
+            self.added.append({"cell": cell, "rep": rep, "seed": seed, "name": name, **group})
         if len(self.added) >= CHUNK:
             # In columns they take a hundredth of the room.
             self.tables.append(self._to_table(self.added))

@@ -206,7 +206,7 @@ class Sweep:
             self.engine, kept_in, store.keep, series=directory is not None,
             measuring=lambda _: measuring, saved=store.saved, capture=store.capture,
         )  # fmt: skip
-        rows = Rows(self.design.axes, self.design.cells)
+        rows = Rows(self.design)
         same = IdenticalRuns()
 
         def take(key: tuple[int, int], scenario: Scenario, measures: Measures) -> None:

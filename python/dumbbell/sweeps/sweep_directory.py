@@ -388,7 +388,7 @@ def rows_of(directory: SweepDirectory, runs: KeptRuns) -> pa.Table:
             return table
     seed = directory.design.scenario.seed
     measured = ((key, seed + key[1], measures_of(runs, key, directory.plan.warmup)) for key in runs)
-    return make_rows(directory.design.axes, directory.design.cells, measured)
+    return make_rows(directory.design, measured)
 
 
 def measures_of(runs: KeptRuns, key: tuple[int, int], warmup: str | None) -> Measures:

@@ -41,6 +41,7 @@ __all__ = [
     "Lang",
     "LinuxTreeOption",
     "Live",
+    "Names",
     "Out",
     "Settings",
     "Show",
@@ -335,6 +336,19 @@ Settings = Annotated[
         help="Set a field of one link or group: `link.access.rate=10mbit`, `1.rtt=80ms`, "
         "`copa.flows=4`. Can be repeated.",
         rich_help_panel=PATH,
+        show_default=False,
+    ),
+]
+
+
+Names = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        metavar="[GROUP=]NAME",
+        help="What tables and legends call a group: `0=Thesis`, `cubic=Baseline`; without `=` a "
+        "title. Can be repeated.",
+        rich_help_panel=FLOWS,
         show_default=False,
     ),
 ]

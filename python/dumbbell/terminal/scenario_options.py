@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import ScenarioError
@@ -48,17 +49,18 @@ def base_of_axes(
     lists: Mapping[str, str],
     settings: Sequence[str] | None = None,
     uploads: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
 ) -> tuple[Scenario, dict[str, str]]:
     """Build the scenario whose fields vary, and name its axes.
 
     Parameters
     ----------
-    what, settings, uploads
+    what, settings, uploads, names
         As `base_scenario` takes them.
     constants, lists
         By field: one value, as Python has it, or several as they were written.
     """
-    base = base_scenario(what, {**first_values(lists), **constants}, settings, uploads)
+    base = base_scenario(what, {**first_values(lists), **constants}, settings, uploads, names)
     has_up_link = bool(uploads) or bool(of_up_link({**constants, **lists}))
     names = axis_names(list(lists), has_up_link=has_up_link)
     return base, dict(zip(names, lists.values(), strict=True))
@@ -69,6 +71,7 @@ def base_scenario(
     values: Mapping[str, Any],
     settings: Sequence[str] | None = None,
     uploads: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
 ) -> Scenario:
     """Build the scenario that arguments and options name.
 
@@ -82,6 +85,8 @@ def base_scenario(
         Fields of single links and groups, as ``--set`` has them.
     uploads
         Congestion control algorithms of ``--upload``.
+    names
+        Names of groups and the title, as ``--name`` has them.
     """
     refuse_flag_words(what)
     words: dict[str, Any] = {}
@@ -107,13 +112,10 @@ def base_scenario(
             set_of_groups(name, value, tables)
     if of_up or uploads:
         add_up_link(words, links, tables, of_up, uploads or (), "".join(files))
+    if names:
+        set_names(names, words, tables, scenario_to_name(files, links, tables))
     if settings:
-        # Before the scenario is made, so that options and settings are checked together.
-        named = scenario_to_name(files, links, tables)
-        for table, group in zip(tables, named.groups, strict=True):
-            table["cc"] = group.cc
-        for field, value in changes_of(settings, named):
-            field.set(words, links, tables, value)
+        set_fields(settings, words, links, tables, scenario_to_name(files, links, tables))
     return Scenario(
         [Group(**table) for table in tables], links=[Link(**link) for link in links], **words
     )
@@ -127,12 +129,48 @@ def scenario_to_name(
     """Return a scenario with the links and groups that settings may name."""
     read = Scenario.from_toml(files[0]) if files else None
     if read is not None and len(read.links) >= len(links) and len(read.groups) == len(tables):
-        return read
-    kept = ("cc", "route", "back")
+        named = zip(read.groups, tables, strict=True)
+        return read.replace(
+            groups=[replace(group, name=table.get("name")) for group, table in named]
+        )
+    kept = ("cc", "name", "route", "back")
     groups = [Group(**{key: table[key] for key in kept if key in table}) for table in tables]
     return Scenario(
         groups, links=[Link(link["name"], rate=link.get("rate") or "1mbit") for link in links]
     )
+
+
+def set_names(
+    names: Sequence[str],
+    words: dict[str, Any],
+    tables: Sequence[dict[str, Any]],
+    scenario: Scenario,
+) -> None:
+    """Set the names of groups and the title that `--name` has."""
+    from dumbbell.sweeps.field import groups_named
+
+    given: dict[int | None, str] = {}
+    for text in names:
+        whose, equals, name = (part.strip() for part in text.rpartition("="))
+        index = None
+        if equals:
+            try:
+                found = groups_named(whose, scenario)
+            except ScenarioError as error:
+                raise ScenarioError(f"`--name {text}`: {error}", key="name") from None
+            if len(found) > 1:
+                message = f"`--name {text}`: `{whose}` are {len(found)} groups; name each by its "
+                raise ScenarioError(f"{message}number, like `{found[0]}={name}`", key="name")
+            index = found[0]
+        if index in given:
+            twice = f"`--name {text}`: the group is named twice; give it one name"
+            titles = (
+                f"`--name` gives two titles, `{given[index]}` and `{name}`; a group's name is "
+                f"`--name 0={name}`"
+            )
+            raise ScenarioError(titles if index is None else twice, key="name")
+        given[index] = name
+        (words if index is None else tables[index])["name"] = name
 
 
 def refuse_flag_words(what: Sequence[str]) -> None:
@@ -154,6 +192,20 @@ def check_settable(name: str, links: Sequence[Mapping[str, Any]], files: Sequenc
             f"`--set link.{links[0]['name']}.{name}={field.example}`",
             key=name,
         )
+
+
+def set_fields(
+    settings: Sequence[str],
+    words: dict[str, Any],
+    links: list[dict[str, Any]],
+    tables: list[dict[str, Any]],
+    scenario: Scenario,
+) -> None:
+    """Set what `--set` has, before the scenario is made: all is checked together."""
+    for table, group in zip(tables, scenario.groups, strict=True):
+        table["cc"] = group.cc
+    for field, value in changes_of(settings, scenario):
+        field.set(words, links, tables, value)
 
 
 def changes_of(settings: Sequence[str], scenario: Scenario) -> list[tuple[AxisField, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dumbbell.base.quantities import pluralize
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.gate import write_value
-from dumbbell.scenario import short_paths
+from dumbbell.scenario import short_names
 from dumbbell_studies.score.board import Board
 from dumbbell_studies.score.control import CellScore, ControlScore, MetricScore
 from dumbbell_studies.score.league import League
@@ -29,12 +29,8 @@ def score_text(score: float) -> str:
 def control_names(league: League) -> dict[str, str]:
     """Return what each control is called: a file by its name, with what sets it apart."""
     choices = {each.cc: CongestionControlChoice.parse(each.cc) for each in league.controls}
-    files = short_paths([choice.name for choice in choices.values() if choice.is_file])
-    names = {}
-    for cc, choice in choices.items():
-        name, colon, params = cc.partition(":")
-        names[cc] = files.get(choice.name, name) + colon + params
-    return names
+    short = short_names(choice.name for choice in choices.values())
+    return {cc: short[each.name] + cc.removeprefix(each.name) for cc, each in choices.items()}
 
 
 def limit_lines(control: ControlScore) -> list[str]:
