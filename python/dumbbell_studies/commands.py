@@ -8,24 +8,24 @@ COMMANDS = {
     name: InstalledCommand(help_line, "dumbbell_studies.cli", after)
     for name, after, help_line in (
         (
-            "reproduce", "export",
-            "Repeat the papers' experiments: tables, figures, and the findings one by one.",
+            "reproduce", "analyze",
+            "Repeat papers' experiments, and check their findings.",
         ),
         (
-            "search", "reproduce",
-            "Search for the scenario in which an algorithm does worst; make it small.",
+            "score", "model",
+            "Score algorithms: how far each is from the ideal one, and where.",
+        ),
+        (
+            "search", "score",
+            "Search for the scenario in which an algorithm does worst.",
         ),
         (
             "tune", "search",
             "Search for the parameters with which an algorithm does best.",
         ),
         (
-            "ablate", "tune",
-            "Measure an algorithm with each parameter off or at its ends, in one table.",
-        ),
-        (
-            "score", "gate",
-            "Score algorithms on a board: how far from the ideal one each is, and where.",
+            "tune ablate", "tune",
+            "Measure an algorithm with each parameter off or at its ends.",
         ),
     )
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Endpoints for tests of `dumbbell interop-sim`: datagrams with numbers, and an echo.
+"""Endpoints for tests of `dumbbell emulate interop`: datagrams with numbers, and an echo.
 
 A datagram is 50 bytes `P`, its number, and as many bytes as it takes.
 """

@@ -258,7 +258,7 @@ def test_the_series_have_what_the_connection_has(capture):
 
 
 def test_help_says_what_it_reads(cli):
-    out = cli("analyze", "--help").out
+    out = cli("analyze", "--help-all").out
     for word in ("pcap", "pcapng", "gzip", "zstd", "--match", "--segments", "--interval"):
         assert word in out
 

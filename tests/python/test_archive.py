@@ -91,12 +91,12 @@ def test_the_same_runs_give_the_same_bytes(saved, packed, tmp_path):
 
 
 def test_a_sweep_verifies_from_end_to_end(saved, packed, tmp_path):
-    done = dumbbell_in(tmp_path, "verify", str(packed))
+    done = dumbbell_in(tmp_path, "archive", "verify", str(packed))
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 runs repeated: identical" in done.stdout
     made = dumbbell_in(saved, "archive", "run", "-o", str(tmp_path / "run.tar.zst"), "--json")
     assert json.loads(made.stdout)["kind"] == "run"
-    assert json.loads(dumbbell_in(tmp_path, "verify", "run.tar.zst", "--json").stdout)["identical"]
+    assert json.loads(dumbbell_in(tmp_path, "archive", "verify", "run.tar.zst", "--json").stdout)["identical"]
 
 
 def test_names_what_differs(packed, tmp_path, cli):
@@ -119,7 +119,7 @@ def test_names_what_differs(packed, tmp_path, cli):
         "sources/built-in/copa.bpf.c": source.replace(line, "PARAM(changed)").encode(),
         "results/rows.parquet": encode(rows),  # other bytes, the same values
     }
-    outcome = cli("verify", str(repack(packed, changes, tmp_path / "changed.tar.zst")))
+    outcome = cli("archive", "verify", str(repack(packed, changes, tmp_path / "changed.tar.zst")))
     assert outcome.code == 1
     sent = document["flows"][0]["sent_pkts"]
     time_us = table["time_us"][7].as_py()
@@ -163,11 +163,11 @@ def test_code_in_an_archive_needs_trust(tmp_path, cli, monkeypatch):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    outcome = cli("verify", "../mine.tar.zst")
+    outcome = cli("archive", "verify", "../mine.tar.zst")
     assert outcome.code == 2
     assert "compiles and runs code that it carries" in outcome.err
     assert "use `--trust`" in outcome.err
-    outcome = cli("verify", "../mine.tar.zst", "--trust")
+    outcome = cli("archive", "verify", "../mine.tar.zst", "--trust")
     assert (outcome.code, outcome.err) == (0, "")
     # A scenario that names a file of the reader's machine does not get it run.
     manifest = json.loads(content["manifest.json"])
@@ -196,7 +196,7 @@ def test_a_run_of_an_earlier_version_is_archived_with_proof(tmp_path, cli, monke
         del group["source"], group["declared"]
     (tmp_path / "run/run.json").write_text(json.dumps(document))
     assert cli("archive", "run", "-o", "old.tar.zst").code == 0
-    assert cli("verify", "old.tar.zst", "--trust").code == 0
+    assert cli("archive", "verify", "old.tar.zst", "--trust").code == 0
     (tmp_path / "mine.bpf.c").write_text(source.replace("return", "return 1 + ", 1))
     outcome = cli("archive", "run", "-o", "changed.tar.zst")
     assert outcome.code == 2
@@ -208,7 +208,7 @@ def test_kernel_runs_are_listed_and_not_run_again(tmp_path, fabricated_kernel, c
     scenario = dumbbell.Scenario(["linux/cubic"], time="1s")
     dumbbell.run(scenario, engine="kernel").save(tmp_path / "run")
     archive(tmp_path / "run", tmp_path / "kernel.tar.zst")
-    outcome = cli("verify", str(tmp_path / "kernel.tar.zst"))
+    outcome = cli("archive", "verify", str(tmp_path / "kernel.tar.zst"))
     assert outcome.code == 0
     assert fabricated_kernel.runs == 1
     assert "kernel       1 run: measured, not run again" in outcome.out

@@ -63,7 +63,7 @@ RUN = ("run", "copa", "cubic")
         (("cc", "check", "linux/cubic"), "is the running kernel's own and has no description"),
         (("run", "linux/cubik"), "is the running kernel's own; use `--engine kernel`\n"),
         (("sweep", "linux/bbr", "--flows", "1,2"), "use `--engine kernel`, or `bbr`\n"),
-        (("xval", "copa", "linux/cubic"), "use `--engine kernel`, or `cubic`\n"),
+        (("validate", "copa", "linux/cubic"), "use `--engine kernel`, or `cubic`\n"),
         (
             ("run", "linux/cubic:beta=1", "--engine", "kernel"),
             "error: `linux/cubic:beta=1`: the kernel's own algorithms have no parameters; "
@@ -84,8 +84,8 @@ RUN = ("run", "copa", "cubic")
         ),
         (("reproduce", "--engine", "ns3"), "unknown engine `ns3`; known: `simulator`, `kernel`"),
         (("sweep", "copa", "--jobs", "0"), "--jobs"),
-        (("xval", "copa", "--reps", "0"), "--reps"),
-        (("xval", "absent.toml"), "error: absent.toml: no such file"),
+        (("validate", "copa", "--reps", "0"), "--reps"),
+        (("validate", "absent.toml"), "error: absent.toml: no such file"),
         (("run", "copa,cubic"), "separate algorithms with a space: `copa cubic`"),
         (("run", "copa:mode_window_rtts=5,cubic"), "separate algorithms with a space"),
         ((*RUN, "--out", "/proc/x"), "/proc/x: cannot be written: no such file or directory"),

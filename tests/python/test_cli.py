@@ -1,24 +1,16 @@
-import inspect
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 import dumbbell
 from dumbbell import Reason, Run, Verdict
-from dumbbell.cli import command_line
-from dumbbell.terminal.options import SETTABLE
 
 FAST = ("--time", "1s")
-ROOT: Any = command_line()
-COMMANDS = {name: ROOT.get_command(None, name) for name in ROOT.list_commands(None)}
 
 
 def test_prints_a_table(cli):
@@ -136,37 +128,11 @@ def test_warn_is_exit_0(cli, monkeypatch):
     assert cli("run", "reno", *FAST).code == 0
 
 
-def test_help_says_when_a_run_exits_with_1(cli):
-    assert "Exits with 1 if the verdict is INVALID" in cli("run", "--help").out
-
-
 def test_a_closed_pipe_prints_no_traceback():
     command = f"{sys.executable} -m dumbbell cc list | head -1"
     result = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True)
     assert result.stdout.startswith("bbr")
     assert result.stderr == ""
-
-
-def test_help_names_the_defaults(cli):
-    out = cli("run", "--help").out
-    for default in ("50mbit", "40ms", "1bdp", "60s", "1GiB", "10ms"):
-        assert f"[default: {default}" in out
-    assert "[default: (" not in out
-
-
-@pytest.mark.parametrize("command", ["run", "sweep", "xval", "gate"])
-def test_every_command_has_the_options_of_every_field(command):
-    """`SETTABLE` is derived from the declarations, so a new field has its option everywhere."""
-    params = COMMANDS[command].load().params
-    options = {option for param in params for option in param.opts}
-    assert {field.option for field in SETTABLE.values()} <= options
-
-
-def test_help_groups_the_options_and_names_no_python_type(cli):
-    out = cli("sweep", "--help").out
-    for panel in ("Path", "Flows", "Run", "Sweep", "Output"):
-        assert f"─ {panel} ─" in out
-    assert "<" not in out
 
 
 def test_a_mix_is_written_with_a_plus(cli):
@@ -204,13 +170,6 @@ def test_ctrl_c_stops_a_run_with_one_line():
     finally:
         process.kill()
     assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_lists_each_command_with_its_own_summary(name):
-    command = COMMANDS[name]
-    loaded = command.load()
-    assert command.help == inspect.cleandoc(loaded.help).partition("\n\n")[0].replace("\n", " ")
 
 
 SLOW_TO_LOAD = {
@@ -274,50 +233,6 @@ def test_frames_are_made_where_pandas_was_left_out(first):
 
 def test_version(cli):
     assert cli("--version").out == f"dumbbell {dumbbell.__version__}\n"
-
-
-def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-    yield name, command
-    for each in getattr(command, "commands", {}).items():
-        yield from walk(f"{name} {each[0]}", each[1])
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_has_examples_that_parse(name, cli, tmp_path, monkeypatch):
-    """Each command's examples are accepted by its own options; nothing is run."""
-    loaded = COMMANDS[name].load()
-    commands = list(walk(name, loaded))
-    assert any(command.epilog for _, command in commands)
-    for _, command in commands:
-        for line in (command.epilog or "").split("\n\n")[1:]:
-            words = shlex.split(line.rpartition("| ")[2])
-            assert words[:2] == ["dumbbell", name]
-            target, rest = loaded, words[2:]
-            while rest and rest[0] in getattr(target, "commands", {}):
-                target, rest = target.commands[rest[0]], rest[1:]
-            assert target.make_context(name, rest).params is not None
-
-
-@pytest.mark.parametrize("arguments", [["run"], ["cc", "list"], ["cache"], ["model", "ware"]])
-def test_h_is_help(arguments, cli):
-    outcome = cli(*arguments, "-h")
-    assert outcome.code == 0
-    assert outcome.out == cli(*arguments, "--help").out
-    assert "--help     -h " in outcome.out or "--help  " in outcome.out
-    assert "<bool>" not in outcome.out
-
-
-def test_help_names_every_command(cli):
-    outcome = cli("--help")
-    assert outcome.code == 0
-    for command in ("run", "sweep", "reproduce", "cc"):
-        assert command in outcome.out
-
-
-def test_help_fills_its_lines(cli, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    shown = cli("gate", "--help").out
-    assert "its suite \n is run again and compared; with other" in shown
 
 
 def test_a_call_is_rated_where_it_is_run(cli):

@@ -227,10 +227,10 @@ def test_refusals(cli, plain, tmp_path):
 
 
 def test_metrics_are_listed(cli):
-    outcome = cli("metrics")
+    outcome = cli("list", "metrics")
     assert all(name in outcome.out for name in METRICS)
-    one = cli("metrics", "jain")
+    one = cli("list", "metrics", "jain")
     assert "DEC-TR-301" in one.out
-    listed = json.loads(cli("metrics", "--json").out)
+    listed = json.loads(cli("list", "metrics", "--json").out)
     assert [entry["name"] for entry in listed] == list(METRICS)
-    assert cli("metrics", "jian").code == 2
+    assert cli("list", "metrics", "jian").code == 2

@@ -201,16 +201,16 @@ def test_a_path_changes_and_is_entered_from_another_terminal():
         dumbbell_ = (sys.executable, "-m", "dumbbell")
         pid = str(process.pid)
         changed = subprocess.run(
-            [*dumbbell_, "set", "--pid", pid, "rtt=100ms"],
+            [*dumbbell_, "emulate", "set", "--pid", pid, "rtt=100ms"],
             capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
         assert changed.returncode == 0, changed.stderr
         entered = subprocess.run(
-            [*dumbbell_, "enter", "--pid", pid, "server", "--", "cat", "/etc/hosts"],
+            [*dumbbell_, "emulate", "enter", "--pid", pid, "server", "--", "cat", "/etc/hosts"],
             capture_output=True, text=True, check=True, timeout=60,
         )  # fmt: skip
         refused = subprocess.run(
-            [*dumbbell_, "set", "--pid", pid, "mtu=9000"],
+            [*dumbbell_, "emulate", "set", "--pid", pid, "mtu=9000"],
             capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
         process.stdin.write("\n")
@@ -240,8 +240,8 @@ def test_an_entered_program_has_the_directory_and_environment_of_its_own_termina
         assert process.stdout.readline() == "ready\n"
         entered = subprocess.run(
             [
-                sys.executable, "-m", "dumbbell", "enter", "--pid", str(process.pid), "client",
-                "--", *python(code),
+                sys.executable, "-m", "dumbbell", "emulate", "enter", "--pid", str(process.pid),
+                "client", "--", *python(code),
             ],
             capture_output=True, text=True, check=False, timeout=60,
             cwd=tmp_path, env={**os.environ, **big},

@@ -109,7 +109,7 @@ def test_runs_on_the_kernel_are_one_at_a_time_by_default(cli, fabricated_kernel,
 
 
 def test_help_says_why_one_at_a_time(cli):
-    out = " ".join(cli("sweep", "--help").out.replace("│", " ").split())
+    out = " ".join(cli("sweep", "--help-all").out.split())
     assert "share the cores in real time" in out
     assert "on the kernel 1" in out
 

@@ -1,4 +1,4 @@
-"""`dumbbell export --csv`: every table, every value, units in the columns' names."""
+"""`dumbbell report export --csv`: every table, every value, units in the columns' names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dumbbell.sweeps import Sweep
 
 def test_a_run_is_a_file_per_table_with_its_columns(cli, short_run, tmp_path):
     run = short_run.save(tmp_path / "run")
-    outcome = cli("export", str(run), "--csv", "--out", str(tmp_path / "csv"), "--json")
+    outcome = cli("report", "export", str(run), "--csv", "--out", str(tmp_path / "csv"), "--json")
     assert outcome.code == 0, outcome.err
     assert {path.stem for path in (tmp_path / "csv").iterdir()} == {
         *short_run.tables, "groups", "flow-summary",
@@ -43,7 +43,7 @@ def test_a_sweep_is_its_rows(cli, tmp_path):
     swept = Sweep(dumbbell.Scenario(["reno"], time="1s"), {"buffer": "1..2bdp"}).run(
         out=tmp_path / "s"
     )
-    assert cli("export", str(tmp_path / "s"), "--csv").code == 0
+    assert cli("report", "export", str(tmp_path / "s"), "--csv").code == 0
     read = pa_csv.read_csv(tmp_path / "s" / "csv" / "rows.csv")
     assert read["buffer"].to_pylist() == ["1bdp", "2bdp"]
     assert read.column_names == [
@@ -56,8 +56,8 @@ def test_a_sweep_is_its_rows(cli, tmp_path):
     [
         (["export", "{}", "--csv"], "holds no results"),
         (["export", "{}"], "`export` needs a format: use --csv"),
-        (["run", "reno", "--csv"], "use --out DIR, then `dumbbell export DIR --csv`"),
-        (["sweep", "reno", "--csv"], "use --out DIR, then `dumbbell export DIR --csv`"),
+        (["run", "reno", "--csv"], "use --out DIR, then `dumbbell report export DIR --csv`"),
+        (["sweep", "reno", "--csv"], "use --out DIR, then `dumbbell report export DIR --csv`"),
     ],
 )
 def test_what_cannot_be_exported_is_refused_with_a_remedy(cli, tmp_path, words, said):

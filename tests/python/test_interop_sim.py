@@ -77,7 +77,7 @@ class Network:
     def simulate(self, scenario: str, *options: str, **environment: str) -> None:
         """Start the simulator, and wait as an endpoint does."""
         self.simulator = subprocess.Popen(
-            self.sim.words(*DUMBBELL, "interop-sim", "--logs", str(self.logs), *options),
+            self.sim.words(*DUMBBELL, "emulate", "interop", "--logs", str(self.logs), *options),
             env={**os.environ, "SCENARIO": scenario, **environment},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
@@ -390,7 +390,7 @@ def test_it_waits_for_a_quic_server(network: Network) -> None:
 def test_what_it_lacks_is_a_line(network: Network) -> None:
     def refusal(*words: str, host: Host = network.sim, **environment: str) -> str:
         done = subprocess.run(
-            host.words(*DUMBBELL, "interop-sim", "--logs", str(network.logs), *words),
+            host.words(*DUMBBELL, "emulate", "interop", "--logs", str(network.logs), *words),
             capture_output=True, text=True, timeout=30,
             env={**os.environ, "SCENARIO": f"simple-p2p {LINK}", **environment},
         )  # fmt: skip
@@ -418,7 +418,7 @@ def test_what_it_lacks_is_a_line(network: Network) -> None:
     ):
         done = subprocess.run(
             network.sim.words(
-                *nobody, "interop-sim", f"simple-p2p {LINK}", "--logs", "/"
+                *nobody, "emulate", "interop", f"simple-p2p {LINK}", "--logs", "/"
             ),
             capture_output=True, text=True,
         )  # fmt: skip

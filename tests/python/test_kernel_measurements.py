@@ -1,4 +1,4 @@
-"""The simulator against what was measured on the kernel: tests/data, by `dumbbell xval --save`.
+"""The simulator against what was measured on the kernel: tests/data, by `dumbbell validate --save`.
 
 No root is needed: the kernel's numbers are data. A case's number is the mean over its runs.
 """
@@ -89,7 +89,7 @@ def compared(path: Path, index: int) -> list[Comparison]:
 
 
 def test_there_are_measurements():
-    assert FILES, "tests/data/kernel-*.json is missing; `dumbbell xval … --save` writes it"
+    assert FILES, "tests/data/kernel-*.json is missing; `dumbbell validate … --save` writes it"
 
 
 @pytest.mark.parametrize(("path", "index"), CASES)

@@ -356,7 +356,10 @@ def test_a_sweep_of_programs_resumes_when_it_is_trusted(cli, tmp_path, nothing_l
     # All runs are there: nothing runs again.
     complete = cli("sweep", "--resume", str(place), "--json")
     assert complete.code == 0, complete.err
-    checked = cli("archive", str(place), "--out", str(archive)), cli("verify", str(archive))
+    checked = (
+        cli("archive", str(place), "--out", str(archive)),
+        cli("archive", "verify", str(archive)),
+    )
     assert [each.code for each in checked] == [0, 0], [each.err for each in checked]
     assert len(ran.read_text().splitlines()) == 2
     shutil.rmtree(next(place.glob("runs/*2bdp*")))

@@ -22,9 +22,9 @@ def code_of(name: str) -> dict[str, Any]:
 
 
 def test_the_command_prints_every_metric_as_markdown(cli):
-    assert cli("metrics", "--markdown").out == document()
+    assert cli("list", "metrics", "--markdown").out == document()
     assert re.findall(r"^## `(\w+)`$", document(), re.MULTILINE) == list(METRICS)
-    assert cli("metrics", "jain", "--markdown").code == 2
+    assert cli("list", "metrics", "jain", "--markdown").code == 2
 
 
 def test_the_examples_run():

@@ -233,16 +233,16 @@ def test_marks_are_reported_where_a_discipline_marks():
 
 
 def test_the_command_lists_them(cli):
-    listed = [line.split()[:2] for line in cli("queues").out.splitlines()[:-1]]
+    listed = [line.split()[:2] for line in cli("list", "queues").out.splitlines()[:-1]]
     assert listed[: len(NAMES)] == [["--queue", name] for name in NAMES]
     assert listed[len(NAMES) :] == [["--impair", name] for name in [*IMPAIRMENTS, *media()]]
-    assert "quantum" in cli("queues", "fq_codel").out
+    assert "quantum" in cli("list", "queues", "fq_codel").out
     # A list of choices leaves room for what the parameter is.
-    rows = cli("queues", "cake").out.splitlines()
+    rows = cli("list", "queues", "cake").out.splitlines()
     assert max(line.count(", ") for line in rows if "interplanetary" in line) <= 2
-    document = json.loads(cli("queues", "codel", "--json").out)
+    document = json.loads(cli("list", "queues", "codel", "--json").out)
     assert document[0]["parameters"][1]["name"] == "target"
-    outcome = cli("queues", "fqcodel")
+    outcome = cli("list", "queues", "fqcodel")
     assert (outcome.code, outcome.out) == (2, "")
     assert "did you mean `fq_codel`?" in outcome.err
 

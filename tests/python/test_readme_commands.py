@@ -25,17 +25,17 @@ LONG = re.compile(r"\d+ (?:min|h)\b")
 SMALL = {
     "run": ["--time", "1s", "--start", "0s"],
     "sweep": ["--time", "1s"],
-    "xval": ["--time", "1s", "--reps", "1", "--simulator-reps", "1", "--buffer", "1bdp"],
+    "validate": ["--time", "1s", "--reps", "1", "--simulator-reps", "1", "--buffer", "1bdp"],
     "reproduce": ["--quick"],
     "model compare": ["--buffer", "4bdp", "--flows", "1"],
     "cc check": ["--storms", "1"],
     "gate regression": ["--case", "alone", "--reps", "3"],
     "score": ["--only", "start", "--seeds", "1"],
-    "ablate": ["--time", "1s", "--seeds", "1"],
+    "tune ablate": ["--time", "1s", "--seeds", "1"],
     "search": ["--time", "3s", "--evaluations", "2"],
 }
 #: Commands that take longer than a minute as written.
-SLOW = {"xval", "reproduce", "search"}
+SLOW = {"validate", "reproduce", "search"}
 
 
 def commands(readme: str) -> Iterator[tuple[str, str]]:
@@ -58,7 +58,7 @@ def kind(words: list[str]) -> str:
 
 def test_readme_shows_the_commands_that_matter() -> None:
     shown = {words.split()[1] for words, _ in LISTED if words.startswith("dumbbell ")}
-    assert {"run", "sweep", "report", "plot", "compare", "gate", "xval", "cc"} <= shown
+    assert {"run", "sweep", "report", "plot", "compare", "gate", "validate", "cc"} <= shown
 
 
 @pytest.mark.parametrize(("command", "comment"), LISTED)

@@ -137,8 +137,8 @@ def moved(made, tmp_path, monkeypatch):
         ("compare", "sweep", "sweep"),
         ("plot", "sweep", "--metric", "share"),
         ("plot", "run", "--series", "cwnd,phase"),
-        ("export", "run", "--csv"),
-        ("export", "sweep", "--csv"),
+        ("report", "export", "run", "--csv"),
+        ("report", "export", "sweep", "--csv"),
         ("analyze", "run/capture.pcapng"),
         ("archive", "run", "-o", "run.tar.zst"),
         ("archive", "sweep", "-o", "sweep.tar.zst"),
@@ -163,7 +163,7 @@ def test_an_archive_without_source_is_checked_as_far_as_it_goes(moved, cli, monk
     outcome = cli("archive", "run", "-o", "run.tar.zst", "--without-sources")
     assert outcome.code == 0
     assert "3 algorithms, 3 without source" in outcome.out
-    outcome = cli("verify", "run.tar.zst")
+    outcome = cli("archive", "verify", "run.tar.zst")
     assert (outcome.code, outcome.err) == (0, "")
     assert "no source    1 run: not run again" in outcome.out
 
@@ -367,7 +367,7 @@ def test_the_scenario_of_a_result_runs_where_its_file_is(moved, tmp_path, monkey
         ("report", "sweep"),
         ("compare", "sweep", "sweep"),
         ("plot", "sweep", "--metric", "share"),
-        ("export", "run", "--csv"),
+        ("report", "export", "run", "--csv"),
     ],
 )
 def test_results_without_sources_are_read_too(tmp_path, cli, monkeypatch, words):
@@ -419,8 +419,8 @@ def test_a_damaged_document_is_named(tmp_path, cli, how):
     content, says = DAMAGE[how]
     shutil.copytree(OLD / "run", tmp_path / "run")
     (tmp_path / "run/run.json").write_bytes(content)
-    for words in (("report",), ("export", "--csv"), ("compare", str(tmp_path / "run"))):
-        outcome = cli(words[0], str(tmp_path / "run"), *words[1:])
+    for words in (("report",), ("report", "export", "--csv"), ("compare", str(tmp_path / "run"))):
+        outcome = cli(*words, str(tmp_path / "run"))
         assert outcome.code == 2
         assert outcome.err.count("\n") == 1
         assert "run.json" in outcome.err
@@ -593,7 +593,7 @@ def test_times_that_are_not_the_run_s_are_damage(tmp_path, cli, what):
     table = pq.read_table(path)
     times = [*TIMES[what][:1], *[1] * (len(table) - 2), *TIMES[what][1:]]
     pq.write_table(table.set_column(0, "time_us", pa.array(times, pa.int64())), path)
-    for command in (("report",), ("plot", "--series", "cwnd"), ("export", "--csv")):
-        outcome = cli(command[0], str(tmp_path / "run"), *command[1:])
+    for command in (("report",), ("plot", "--series", "cwnd"), ("report", "export", "--csv")):
+        outcome = cli(*command, str(tmp_path / "run"))
         assert outcome.code == 2
         assert "flows.parquet: is damaged: its times are not those of a run" in outcome.err

@@ -57,7 +57,7 @@ def test_our_own_congestion_controls_need_root(cli, executed, command):
     )
 
 
-@pytest.mark.parametrize("command", [("xval", "copa"), ("reproduce", "--engine", "kernel")])
+@pytest.mark.parametrize("command", [("validate", "copa"), ("reproduce", "--engine", "kernel")])
 def test_nothing_runs_before_the_error(cli, executed, command, tmp_path):
     outcome = cli(*command, "--out", str(tmp_path / "out"))
     assert outcome.code == 2

@@ -51,7 +51,9 @@ def test_runs_what_a_scenario_is_made_of():
 
 
 def test_a_directory_with_the_name_of_a_table_is_refused(short_run, tmp_path):
-    with pytest.raises(ResultError, match="name one, like `x`, then use `dumbbell export DIR"):
+    with pytest.raises(
+        ResultError, match="name one, like `x`, then use `dumbbell report export DIR"
+    ):
         short_run.save(tmp_path / "x.csv")
     assert not (tmp_path / "x.csv").exists()
 

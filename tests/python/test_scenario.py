@@ -302,10 +302,10 @@ def test_a_wrong_tcp_is_refused_with_what_there_is(tcp, says):
 
 
 def test_the_switches_of_a_release_are_listed(cli):
-    assert [line.split()[1] for line in cli("tcp").out.splitlines()[:-1]] == [
+    assert [line.split()[1] for line in cli("list", "tcp").out.splitlines()[:-1]] == [
         "6.18", "4.15", "4.12",
     ]  # fmt: skip
-    assert "undo_on_any_sack" in cli("tcp", "4.15").out
-    (document,) = json.loads(cli("tcp", "4.12", "--json").out)
+    assert "undo_on_any_sack" in cli("list", "tcp", "4.15").out
+    (document,) = json.loads(cli("list", "tcp", "4.12", "--json").out)
     assert {each["name"]: each["value"] for each in document["switches"]}["pacing"] == "none"
-    assert "unknown release of Linux `4.14`" in cli("tcp", "4.14").err
+    assert "unknown release of Linux `4.14`" in cli("list", "tcp", "4.14").err

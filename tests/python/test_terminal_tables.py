@@ -69,7 +69,7 @@ def test_a_comparison_fits(cli, width, saved):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("metrics",), ["retransmission_rate", "goodput_per_flow_bps", "metric"]),
+        (("list", "metrics"), ["retransmission_rate", "goodput_per_flow_bps", "metric"]),
         (("cc", "list", "copa"), ["mode_max_window_rtts", "competitive_decrease_extra", "range"]),
         (("gate", "--list"), ["regression", "rfc9743", "suite"]),
         (("model",), ["cubic-interval", "model", "source"]),
@@ -94,7 +94,7 @@ def test_leaves_out_the_first_optional_column_first(capsys, monkeypatch):
 
 
 def test_json_does_not_depend_on_the_width(cli, width):
-    assert json.loads(cli("metrics", "jain", "--json").out)[0]["name"] == "jain"
+    assert json.loads(cli("list", "metrics", "jain", "--json").out)[0]["name"] == "jain"
 
 
 def test_a_terminal_acts_on_nothing_in_a_name(capsys):

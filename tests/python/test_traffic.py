@@ -206,14 +206,14 @@ def test_groups_of_one_congestion_control_are_told_apart_by_what_they_send() -> 
 def test_the_command_lists_every_application_and_distribution(
     cli: Callable[..., Outcome],
 ) -> None:
-    listed = [line.split()[:2] for line in cli("traffic").out.splitlines()[:-1]]
+    listed = [line.split()[:2] for line in cli("list", "traffic").out.splitlines()[:-1]]
     expected = [["--traffic", name] for name in applications()]
     expected += [["distribution", name] for name in (*distributions(), "cdf")]
     assert listed == expected
-    assert "load" in cli("traffic", "poisson").out
-    (document,) = json.loads(cli("traffic", "poisson", "--json").out)
+    assert "load" in cli("list", "traffic", "poisson").out
+    (document,) = json.loads(cli("list", "traffic", "poisson", "--json").out)
     assert [each["name"] for each in document["parameters"]][:3] == ["load", "gap", "size"]
-    outcome = cli("traffic", "poison")
+    outcome = cli("list", "traffic", "poison")
     assert (outcome.code, "did you mean `poisson`" in outcome.err) == (2, True)
 
 

@@ -43,7 +43,7 @@ def test_the_same_seed_tunes_the_same():
 
 
 def test_ablation_has_each_end_and_the_difference(cli):
-    words = ["ablate", "cubic", "--over", "hystart,beta=500..1000", "--on", "utilization"]
+    words = ["tune", "ablate", "cubic", "--over", "hystart,beta=500..1000", "--on", "utilization"]
     outcome = cli(*words, *SHORT)
     assert outcome.code == 0, outcome.err
     lines = [line.strip() for line in outcome.out.splitlines()]
@@ -102,13 +102,17 @@ def test_a_board_scores_every_setting_and_draws_cells_for_the_end(cli):
         ("tune", ["--over", "alpha"], "has no parameter `alpha`"),
         ("tune", ["--over", "beta=5"], "is not a range"),
         ("tune", ["--over", "beta=1..5000"], "is not a range"),
-        ("ablate", ["--on", "ideall"], "unknown board or metric `ideall`; did you mean `ideal`?"),
-        ("ablate", ["--on", "backlog_mean_bytes"], "neither more nor less is better"),
-        ("ablate", ["--on", "ideal,jain"], "neither one board nor metrics"),
+        (
+            "tune ablate",
+            ["--on", "ideall"],
+            "unknown board or metric `ideall`; did you mean `ideal`?",
+        ),
+        ("tune ablate", ["--on", "backlog_mean_bytes"], "neither more nor less is better"),
+        ("tune ablate", ["--on", "ideal,jain"], "neither one board nor metrics"),
     ],
 )
 def test_what_cannot_be_tuned_is_refused(cli, command, words, why):
-    outcome = cli(command, "cubic", *words)
+    outcome = cli(*command.split(), "cubic", *words)
     assert outcome.code == 2
     assert why in outcome.err
 

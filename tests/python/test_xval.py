@@ -11,14 +11,14 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Reason, Run, Scenario, Verdict
-from dumbbell.cli.xval import mixes
+from dumbbell.cli.validate import mixes
 from dumbbell.compare import Comparison
 from dumbbell.compare.engines import compare_engines, engine_difference, summarize, to_dict
 from dumbbell.compare.xval import cross_validate
 from dumbbell.compare.xval_table import summary_lines
 from dumbbell.statistics import unpaired_difference
 
-ARGUMENTS = ("xval", "copa", "cubic", "--buffer", "1..2bdp", "--time", "2s", "--reps", "2")
+ARGUMENTS = ("validate", "copa", "cubic", "--buffer", "1..2bdp", "--time", "2s", "--reps", "2")
 
 
 def values(*shares: float) -> list[list[dict[str, float | None]]]:
@@ -239,7 +239,7 @@ def test_files_and_mixes_are_cases(cli, fabricated_kernel, tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text('time = "9s"\n[[group]]\ncc = "reno"\n')
     words = (str(path), "copa+cubic", "--time", "1s", "--sample", "0s", "--reps", "1")
-    out = cli("xval", *words, "--json", "--out", str(tmp_path / "out")).out
+    out = cli("validate", *words, "--json", "--out", str(tmp_path / "out")).out
     assert [case["name"] for case in json.loads(out)["cases"]] == ["mine", "copa+cubic"]
 
 
@@ -253,7 +253,7 @@ def test_from_python(fabricated_kernel, tmp_path):
 
 
 def test_the_page_opens_in_the_language_asked_for(cli, fabricated_kernel, tmp_path):
-    words = ("xval", "cubic", "--time", "1s", "--reps", "1", "--simulator-reps", "1")
+    words = ("validate", "cubic", "--time", "1s", "--reps", "1", "--simulator-reps", "1")
     assert cli(*words, "--lang", "ja", "--out", str(tmp_path)).code == 0
     page = (tmp_path / "report.html").read_text("utf-8")
     assert '<html lang="ja" data-language="ja">' in page

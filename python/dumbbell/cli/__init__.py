@@ -42,29 +42,30 @@ VALUE_ERRORS = {
 #: In the order of `dumbbell --help`, with what that says of each: the first line of its own help.
 #: Other packages add theirs: `installed_commands`.
 COMMANDS = {
-    "run": "Run congestion control algorithms against each other, or a scenario file.",
-    "emulate": "Run any program over an emulated path, with a verdict on whether to believe it.",
-    "enter": "Run a program in a host of a running `dumbbell emulate`; without a command, a shell.",
-    "interop-sim": "Be the network simulator of the QUIC interop runner, between two interfaces.",
-    "set": "Change the path of a running `dumbbell emulate`.",
-    "sweep": "Run every combination of the axes' values, repeated, and summarise each metric.",
-    "plot": "Draw a sweep's metrics over an axis, or a run over time, sized for print.",
-    "report": "Write a run, sweep, analysis or reproduction as one self-contained HTML page.",
-    "export": "Write the tables of a run, a sweep or an analysis as CSV.",
-    "xval": "Run the same scenarios in the simulator and on the kernel, and compare.",
-    "analyze": "Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.",
-    "gate": "Run a suite and evaluate what is under test by its criteria or against a baseline.",
-    "compare": "Compare two sets of runs: B minus A, paired by seed, with intervals.",
-    "archive": "Write runs, their scenarios and the algorithms' sources to one file.",
-    "verify": "Check an archive's digests, run its simulated runs again, and compare byte by byte.",
-    "metrics": "List the metrics, or print the formula and source of one.",
-    "queues": "List the queue disciplines and impairments, or print the parameters of one.",
-    "traffic": "List the applications and distributions, or print the parameters of one.",
-    "tcp": "List the releases of Linux that `--tcp` takes, or print the switches of one.",
-    "doctor": "Report what this machine can do, what each missing piece costs, and how to get it.",
-    "cache": "Show what the cache of runs holds and where it is, remove runs, check them.",
-    "cc": "List the congestion control algorithms; check or start one of your own.",
+    "run": "Run congestion control algorithms on a network, or a scenario file.",
+    "sweep": "Run every combination of values, repeated, and summarise each metric.",
+    "emulate": "Run any program over an emulated path; say if the result is valid.",
+    "emulate set": "Change the path of a running `emulate`.",
+    "emulate enter": "Run a program, or a shell, in a host of a running `emulate`.",
+    "emulate interop": "Replace the QUIC interop runner's network simulator.",
+    "plot": "Draw a run over time or a sweep over an axis, sized for print.",
+    "report": "Write a run, sweep, analysis or reproduction as one HTML page.",
+    "report export": "Write the tables of a run, a sweep or an analysis as CSV.",
+    "cc": "List congestion control algorithms; check or start your own.",
+    "gate": "Find regressions: run a suite, and compare with a baseline.",
+    "doctor": "Report what this machine can do, and how to get what is missing.",
+    "validate": "Compare the simulator with the kernel on the same scenarios.",
+    "compare": "Compare two sets of runs: B minus A, paired by seed.",
+    "analyze": "Analyse TCP connections in packet captures.",
     "model": "Predict what happens at a bottleneck, with formulas from papers.",
+    "list": "List metrics, queue disciplines, traffic or releases of TCP.",
+    "list metrics": "List the metrics, or print the formula and source of one.",
+    "list queues": "List queue disciplines and impairments, or the parameters of one.",
+    "list traffic": "List applications and distributions, or the parameters of one.",
+    "list tcp": "List the releases of Linux that `--tcp` takes, or one's switches.",
+    "archive": "Write runs, scenarios and sources to one file; verify such a file.",
+    "archive verify": "Run an archive's runs again and compare them byte by byte.",
+    "cache": "Show, prune and check the cache of runs.",
 }
 
 #: Without its commands, which `command_line` adds: each is loaded when it is called.
@@ -179,7 +180,7 @@ def call(arguments: Sequence[str]) -> int:
     """Run a command; where it lacks what a user namespace gives, again inside one."""
     command = command_line()
     try:
-        with command.make_context("dumbbell", list(arguments)) as context:
+        with command.make_context("dumbbell", [*arguments]) as context:
             code = int(command.invoke(context) or 0)
     except PrivilegeError:
         # Raised before anything ran or was written.

@@ -118,7 +118,7 @@ def analyze_command(
         ),
     ] = None,
 ) -> int:
-    """Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.
+    """Analyse TCP connections in packet captures.
 
     The table shows the direction that carries the data at the best point: the sender's, if the
     capture has it.

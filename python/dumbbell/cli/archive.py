@@ -24,7 +24,7 @@ def archive_command(
         Path,
         typer.Argument(
             metavar="DIR",
-            help="Directory that `run`, `sweep`, `reproduce` or `xval` wrote with --out.",
+            help="Directory that `run`, `sweep`, `reproduce` or `validate` wrote with --out.",
         ),
     ],
     out_file: Annotated[
@@ -41,9 +41,10 @@ def archive_command(
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Write runs, their scenarios and the algorithms' sources to one file.
+    """Write runs, scenarios and sources to one file; verify such a file.
 
-    `dumbbell verify` runs them again and compares. The same runs give a byte-identical archive.
+    `dumbbell archive verify` runs them again and compares. The same runs give a byte-identical
+    archive.
     """
     with progress_bar("reading the runs") as bar:
         result = archive(directory, out_file, on_progress=bar.at, texts=not without_sources)

@@ -22,7 +22,7 @@ __all__ = ["cache_app"]
 cache_app = typer.Typer(
     cls=CommandGroup,
     add_completion=False,
-    help="Show what the cache of runs holds and where it is, remove runs, check them.",
+    help="Show, prune and check the cache of runs.",
     invoke_without_command=True,
 )
 

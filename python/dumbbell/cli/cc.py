@@ -25,7 +25,7 @@ __all__ = ["cc_app"]
 cc_app = typer.Typer(
     cls=CommandGroup,
     add_completion=False,
-    help="List the congestion control algorithms; check or start one of your own.",
+    help="List congestion control algorithms; check or start your own.",
     no_args_is_help=True,
 )
 

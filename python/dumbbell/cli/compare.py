@@ -39,7 +39,7 @@ def compare_command(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="Metric, or several by commas, or `all`. `dumbbell metrics` lists them.",
+            help="Metric, or several by commas, or `all`. `dumbbell list metrics` lists them.",
             autocompletion=complete_metrics,
         ),
     ] = None,
@@ -54,7 +54,7 @@ def compare_command(
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Compare two sets of runs: B minus A, paired by seed, with intervals.
+    """Compare two sets of runs: B minus A, paired by seed.
 
     Pairs are runs of the same conditions; the congestion control algorithms may differ.
     """

@@ -20,9 +20,9 @@ MISSING_COLOR = "bold red"
 
 
 def doctor_command(json: options.Json = False) -> int:
-    """Report what this machine can do, what each missing piece costs, and how to get it.
+    """Report what this machine can do, and how to get what is missing.
 
-    Exits with 0 if the simulator can run.
+    Says what each missing piece costs. Exits with 0 if the simulator can run.
     """
     found = facts()
     able = abilities(found)

@@ -27,16 +27,17 @@ from dumbbell.run.directory import check_place
 from dumbbell.scenario.program import PortsOf
 from dumbbell.terminal import options
 from dumbbell.terminal.console import note, print_json
+from dumbbell.terminal.help import rare
 from dumbbell.terminal.scenario_options import single_values
 
 __all__ = ["emulate_command"]
 
 #: What the help ends with.
 EXAMPLES = (
-    "dumbbell emulate --rate 12mbit --rtt 40ms -- curl -so /dev/null http://server/10M",
-    "dumbbell emulate --rate 20mbit --queue fq_codel --serve 'iperf3 -s -1' --ready tcp:5201 "
-    "-- iperf3 -c server -R",
-    "dumbbell emulate --rate 5mbit --rtt 80ms --loss 1% --with cubic:2 --interactive",
+    "dumbbell emulate --rtt 40ms -- ping -c 3 server",
+    "dumbbell emulate --rate 12mbit --serve 'python3 -m http.server 80' \\\n"
+    "  --ready tcp:80 -- curl -so /dev/null http://server/",
+    "dumbbell emulate --rate 5mbit --loss 1% --with cubic:2 --interactive",
 )
 #: How often servers are looked at, s.
 LOOK_EVERY_S = 0.2
@@ -50,7 +51,7 @@ def emulate_command(
         list[str] | None,
         typer.Argument(
             metavar="[-- COMMAND…]",
-            help="What runs at the client. The other end is `server`, in names and in `--serve`.",
+            help="What runs at the client.",
             show_default=False,
         ),
     ] = None,
@@ -73,7 +74,7 @@ def emulate_command(
             metavar="tcp|udp:PORT",
             rich_help_panel=PROGRAMS,
             show_default="at once",
-            help="Start the client's command when something listens there at the server.",
+            help="Wait until something listens there at the server.",
         ),
     ] = None,
     ready_timeout: Annotated[
@@ -81,7 +82,7 @@ def emulate_command(
         typer.Option(
             "--ready-timeout",
             metavar="TIME",
-            rich_help_panel=PROGRAMS,
+            rich_help_panel=rare(PROGRAMS),
             help="How long that may take.",
         ),
     ] = f"{READY_TIMEOUT_S:.0f}s",
@@ -102,7 +103,7 @@ def emulate_command(
             metavar="CC",
             rich_help_panel=PROGRAMS,
             show_default="the kernel's",
-            help="Congestion control of the programs' sockets, both ends.",
+            help="Congestion control of the programs' sockets: both ends.",
         ),
     ] = None,
     mtu: Annotated[
@@ -110,7 +111,7 @@ def emulate_command(
         typer.Option(
             "--mtu",
             metavar="SIZE",
-            rich_help_panel=PROGRAMS,
+            rich_help_panel=rare(PROGRAMS),
             show_default="1500B",
             help="MTU of both hosts' devices.",
         ),
@@ -125,7 +126,7 @@ def emulate_command(
         bool,
         typer.Option(
             "--keep-awake",
-            rich_help_panel=PROGRAMS,
+            rich_help_panel=rare(PROGRAMS),
             help="Keep idle CPUs from sleeping: packets on an idle path are 0.1 ms less late.",
         ),
     ] = False,
@@ -136,7 +137,7 @@ def emulate_command(
             "--capture",
             metavar="FILE",
             rich_help_panel=options.OUTPUT,
-            help="Capture packets at both hosts and both sides of each link to this pcapng file.",
+            help="Capture packets to this pcapng file: at both hosts and both sides of each link.",
         ),
     ] = None,
     log: Annotated[
@@ -160,15 +161,17 @@ def emulate_command(
     ] = False,
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", rich_help_panel=options.OUTPUT, help="Do not print the summary."),
+        typer.Option(
+            "--quiet", rich_help_panel=rare(options.OUTPUT), help="Do not print the summary."
+        ),
     ] = False,
 ) -> int:
-    """Run any program over an emulated path, with a verdict on whether to believe it.
+    """Run any program over an emulated path; say if the result is valid.
 
     The command runs on a host `client`; another host is called `server`. What runs there is
-    started by `--serve`, or by `dumbbell enter server -- COMMAND` from elsewhere. Between them is a
-    link each way with the rate, delay, queue and impairments that the options say. Output, signals
-    and the exit code are the command's own; the summary of the path goes to stderr.
+    started by `--serve`, or by `dumbbell emulate enter server -- COMMAND` from elsewhere. Between
+    them is a link each way with the rate, delay, queue and impairments that the options say.
+    Output, signals and the exit code are the command's own; the summary of the path goes to stderr.
     """
     words = words_of(command, interactive=interactive)
     if log is not None:

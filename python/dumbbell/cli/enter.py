@@ -1,4 +1,4 @@
-"""`dumbbell enter`: a second program in a host of a running `dumbbell emulate`."""
+"""`dumbbell emulate enter`: a second program in a host of a running `dumbbell emulate`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dumbbell.emulation.control_socket import connect, request
 __all__ = ["enter_command"]
 
 #: What the help ends with.
-EXAMPLES = ("dumbbell enter client -- ping -c 3 server", "dumbbell enter server")
+EXAMPLES = ("dumbbell emulate enter client -- ping -c 3 server", "dumbbell emulate enter server")
 HOSTS = ("client", "server")
 #: Exit codes of what a signal ended are this and its number, as in a shell.
 BY_SIGNAL = 128
@@ -39,7 +39,7 @@ def enter_command(
     ] = None,
     pid: Pid = None,
 ) -> int:
-    """Run a program in a host of a running `dumbbell emulate`; without a command, a shell.
+    """Run a program, or a shell, in a host of a running `emulate`.
 
     It ends when the emulated path does.
     """

@@ -1,4 +1,4 @@
-"""`dumbbell export`: tables as CSV."""
+"""`dumbbell report export`: tables as CSV."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dumbbell.terminal.console import print_files
 __all__ = ["export_command"]
 
 #: What the help ends with.
-EXAMPLES = ("dumbbell export results/buffers --csv",)
+EXAMPLES = ("dumbbell report export results/buffers --csv",)
 
 
 def export_command(

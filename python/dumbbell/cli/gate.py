@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -134,7 +135,7 @@ Markdown = Annotated[
 List = Annotated[bool, typer.Option("--list", help="List the suites that come with dumbbell.")]
 
 
-@options.with_field_options
+@partial(options.with_field_options, common=("time", "seed"))
 def gate_command(
     fields: options.Fields,
     what: What = None,
@@ -162,7 +163,7 @@ def gate_command(
     json: options.Json = False,
     list_suites: List = False,
 ) -> int:
-    """Run a suite and evaluate what is under test by its criteria or against a baseline.
+    """Find regressions: run a suite, and compare with a baseline.
 
     With --record, a suite's results become a baseline. With a baseline, its suite is run again and
     compared; with other seeds the runs are not paired, and chance differences are larger. A

@@ -1,4 +1,4 @@
-"""`dumbbell metrics`: what is measured of a run, by which formula."""
+"""`dumbbell list metrics`: what is measured of a run, by which formula."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dumbbell.terminal.console import out, print_json, print_table
 __all__ = ["metrics_command"]
 
 #: What the help ends with.
-EXAMPLES = ("dumbbell metrics", "dumbbell metrics jain")
+EXAMPLES = ("dumbbell list metrics", "dumbbell list metrics jain")
 
 
 def metrics_command(
@@ -69,4 +69,4 @@ def print_list(metrics: list[Metric]) -> None:
     ]
     columns = ("metric", "what", "unit", "of a", "better")
     print_table(columns, rows, left=range(5), optional=("better", "unit"))
-    out().print("`dumbbell metrics NAME` for formula and source")
+    out().print("`dumbbell list metrics NAME` for formula and source")

@@ -96,7 +96,7 @@ def plot_command(
         typer.Option("--out", help="Directory of the files.", show_default="DIR/plots"),
     ] = None,
 ) -> int:
-    """Draw a sweep's metrics over an axis, or a run over time, sized for print."""
+    """Draw a run over time or a sweep over an axis, sized for print."""
     for name in model or ():
         if name not in MODELS:
             raise ScenarioError(f"unknown model `{name}`{nearest(name, MODELS)}")

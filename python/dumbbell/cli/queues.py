@@ -1,4 +1,4 @@
-"""`dumbbell queues`: the queue disciplines, impairments, and their parameters."""
+"""`dumbbell list queues`: the queue disciplines, impairments, and their parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dumbbell.terminal.console import out, print_json, print_line, print_table
 __all__ = ["queues_command"]
 
 #: What the help ends with.
-EXAMPLES = ("dumbbell queues", "dumbbell queues fq_codel")
+EXAMPLES = ("dumbbell list queues", "dumbbell list queues fq_codel")
 #: Columns that a range takes at most, unless one of its words is longer.
 RANGE_WIDTH = 24
 
@@ -29,7 +29,7 @@ def queues_command(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """List the queue disciplines and impairments, or print the parameters of one."""
+    """List queue disciplines and impairments, or the parameters of one."""
     options_of = {"--queue": queue_disciplines(), "--impair": impairments()}
     known = {each: option for option, of in options_of.items() for each in of}
     if name is not None and name not in known:
@@ -44,7 +44,7 @@ def queues_command(
         width = max(map(len, known))
         for option, element in described:
             print_line(f"{option:8}  {element.name:{width}}  {element.doc}")
-        print_line("`dumbbell queues NAME` for parameters")
+        print_line("`dumbbell list queues NAME` for parameters")
     else:
         print_element(described[0][1], known[name])
     return 0

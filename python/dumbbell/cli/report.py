@@ -23,7 +23,7 @@ __all__ = ["report_command"]
 #: What the help ends with.
 EXAMPLES = (
     "dumbbell report results/buffers",
-    "dumbbell report results/buffers --against results/other --lang ja --out comparison.html",
+    "dumbbell report results/buffers --against results/other --out comparison.html",
 )
 
 
@@ -47,7 +47,7 @@ def report_command(
     show: options.Show = False,
     json: options.Json = False,
 ) -> int:
-    """Write a run, sweep, analysis or reproduction as one self-contained HTML page."""
+    """Write a run, sweep, analysis or reproduction as one HTML page."""
     kind = kind_of(directory)
     if against is not None and kind not in ("run", "sweep"):
         raise ResultError(

@@ -47,9 +47,8 @@ __all__ = ["print_run", "run_command"]
 EXAMPLES = (
     "dumbbell run copa cubic --rate 50mbit --rtt 40ms --buffer 2bdp --time 60s",
     "dumbbell run bbr copa:mode_window_rtts=5 --flows 2 --out results/bbr-copa",
-    "dumbbell run cubic --upload cubic --rate 20mbit --up-rate 1mbit --up-queue fq_codel",
+    "dumbbell run cubic --upload cubic --rate 20mbit --up-rate 1mbit",
     "dumbbell run cubic bbr --traffic 'poisson:load=30%,size=pareto(1.2;10kB),bulk'",
-    "dumbbell run copa cubic --watch 0:mode,cwnd_pkts,rtt_us --every 1s",
     "dumbbell run linux/cubic linux/reno --engine kernel --time 10s",
 )
 
@@ -77,9 +76,9 @@ def run_command(
     without_sources: options.WithoutSources = False,
     capture: CaptureOptions,
 ) -> int:
-    """Run congestion control algorithms against each other, or a scenario file.
+    """Run congestion control algorithms on a network, or a scenario file.
 
-    Exits with 1 if the verdict is INVALID: the result is printed but must not be used.
+    Exits with 1 if the verdict is INVALID; do not use the result then.
     """
     scenario = base_scenario(what, single_values(fields, "run"), settings, upload, name)
     captures = capture.captures(out_dir)

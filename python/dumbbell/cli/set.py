@@ -1,4 +1,4 @@
-"""`dumbbell set`: change the path of a running `dumbbell emulate`."""
+"""`dumbbell emulate set`: change the path of a running `dumbbell emulate`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["set_command"]
 
 #: What the help ends with.
 EXAMPLES = (
-    "dumbbell set rate=5mbit",
-    "dumbbell set rtt=200ms loss=1%",
-    "dumbbell set up_rate=1mbit",
+    "dumbbell emulate set rate=5mbit",
+    "dumbbell emulate set rtt=200ms loss=1%",
+    "dumbbell emulate set up_rate=1mbit",
 )
 #: `--pid` of commands that speak to an emulation.
 Pid = Annotated[
@@ -38,7 +38,7 @@ def set_command(
     ],
     pid: Pid = None,
 ) -> int:
-    """Change the path of a running `dumbbell emulate`.
+    """Change the path of a running `emulate`.
 
     A packet whose transmission has begun is sent at the old rate.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -36,6 +37,7 @@ from dumbbell.terminal.console import (
     print_line,
     progress_bar,
 )
+from dumbbell.terminal.help import rare
 from dumbbell.terminal.options import OUTPUT
 from dumbbell.terminal.scenario_options import base_of_axes
 from dumbbell.terminal.up_link import axis_names, of_up_link
@@ -44,9 +46,8 @@ __all__ = ["sweep_command"]
 
 #: What the help ends with.
 EXAMPLES = (
-    "dumbbell sweep copa cubic --buffer 0.5..64bdp --flows 1,4 --reps 3 --out results/buffers",
+    "dumbbell sweep copa cubic --buffer 1..64bdp --flows 1,4 --out results/buffers",
     "dumbbell sweep bbr cubic --axis bbr.flows=1..16 --until-ci 5% --metric share",
-    "dumbbell sweep --resume results/buffers",
 )
 
 #: Names the rows and the version from which the figures next to it were drawn; then the figures.
@@ -67,8 +68,9 @@ AxisOptions = Annotated[
     typer.Option(
         "--axis",
         metavar="NAME=VALUES",
-        help="Any field of a scenario (`jitter=0ms,50ms`), of one group (`copa.flows=1..16`, "
-        "`1.cc=cubic,bbr`), or a parameter (`copa.mode_window_rtts=2..16`). Repeatable.",
+        help="Any field: `jitter=0ms,50ms`, `copa.flows=1..16`. Also of one group "
+        "(`1.cc=cubic,bbr`), or a parameter (`copa.mode_window_rtts=2..16`). Steps "
+        "are separated by `;`. Repeatable.",
         rich_help_panel=SWEEP,
     ),
 ]
@@ -78,25 +80,25 @@ Zips = Annotated[
         "--zip",
         metavar="NAME,NAME",
         help="Axes that change together instead of being crossed. Repeatable.",
-        rich_help_panel=SWEEP,
+        rich_help_panel=rare(SWEEP),
     ),
 ]
 Reps = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Repetitions of each cell, each with the next seed; with --until-ci, the minimum.",
+        help="Repetitions of each cell. Each has the next seed. With --until-ci, the minimum.",
         rich_help_panel=SWEEP,
-        show_default="1; with --until-ci 5",
+        show_default="1, with --until-ci 5",
     ),
 ]
 UntilCi = Annotated[
     str | None,
     typer.Option(
         "--until-ci",
-        metavar="2%|0.5Mbit/s",
-        help="Repeat each cell until the 95 % confidence interval of --metric is within this of "
-        "its mean, for every group.",
+        metavar="2%|1Mbit/s",
+        help="Repeat each cell until this precision: until the 95 % confidence interval of "
+        "--metric is within this of its mean, for every group.",
         rich_help_panel=SWEEP,
         show_default=False,
     ),
@@ -107,15 +109,18 @@ Metrics = Annotated[
         "--metric",
         metavar="NAME,…",
         autocompletion=complete_metrics,
-        help="Metrics in the table (`dumbbell metrics`); --until-ci uses the first.",
+        help="Metrics in the table: `dumbbell list metrics`. --until-ci uses the first.",
         rich_help_panel=SWEEP,
-        show_default="the usual ones; for --until-ci goodput_bps",
+        show_default="the usual ones",
     ),
 ]
 MaxReps = Annotated[
     int,
     typer.Option(
-        min=1, metavar="N", help="Maximum repetitions with --until-ci.", rich_help_panel=SWEEP
+        min=1,
+        metavar="N",
+        help="Maximum repetitions with --until-ci.",
+        rich_help_panel=rare(SWEEP),
     ),
 ]
 Warmup = Annotated[
@@ -123,7 +128,7 @@ Warmup = Annotated[
     typer.Option(
         help="Exclude this much of each run's start from every metric; `auto` detects how much.",
         metavar="TIME|auto",
-        rich_help_panel=SWEEP,
+        rich_help_panel=rare(SWEEP),
         show_default="none",
     ),
 ]
@@ -132,7 +137,7 @@ Cluster = Annotated[
     typer.Option(
         metavar="ADDRESS",
         help="Run on a Dask cluster: its scheduler's address, `tcp://10.0.0.1:8786`.",
-        rich_help_panel=RUN,
+        rich_help_panel=rare(RUN),
         show_default=False,
     ),
 ]
@@ -153,7 +158,7 @@ Files = Annotated[
         metavar="FILE",
         help="With --resume: where the file of an algorithm is now; it must be the one "
         "that ran. Repeatable.",
-        rich_help_panel=OUTPUT,
+        rich_help_panel=rare(OUTPUT),
         show_default=False,
     ),
 ]
@@ -163,7 +168,7 @@ Trust = Annotated[
         "--trust",
         help="With --resume: compile and run the source that DIR carries, and run the programs it "
         "names. It is code: read it first.",
-        rich_help_panel=OUTPUT,
+        rich_help_panel=rare(OUTPUT),
     ),
 ]
 
@@ -205,7 +210,7 @@ class Resumed(NamedTuple):
         return Sweep.resume(directory, files=self.files or [], trust=self.trust)
 
 
-@options.with_field_options
+@partial(options.with_field_options, common=options.COMMON_FIELDS - {"start"})
 def sweep_command(
     *,
     fields: options.Fields,
@@ -226,7 +231,7 @@ def sweep_command(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write the sweep to this directory as it runs, with time series and figures. "
+            help="Write the sweep to this directory. As it runs, with time series and figures. "
             "Resumes a sweep already started there.",
             rich_help_panel=OUTPUT,
         ),
@@ -235,11 +240,9 @@ def sweep_command(
     resumed: Resumed,
     capture: CaptureOptions,
 ) -> int:
-    """Run every combination of the axes' values, repeated, and summarise each metric.
+    """Run every combination of values, repeated, and summarise each metric.
 
-    A field with several values is an axis: a list `a,b,c`, a doubling range `a..b` or even steps
-    `a..b/n`; steps are separated by `;`. Simulated on all cores; on the kernel one run after the
-    other. Runs with the same scenario, seed and builds come from the cache (`dumbbell cache`).
+    A field of several values is an axis: `1,4`, doubling `1..16`, even `10..50/5`.
     """
     metrics = repetition.metrics()
     if resumed.resume is not None:

@@ -1,4 +1,4 @@
-"""`dumbbell tcp`: the releases of Linux whose TCP simulated hosts can have, and the switches."""
+"""`dumbbell list tcp`: the releases of Linux whose TCP simulated hosts can have, and switches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dumbbell.terminal.console import out, print_json, print_line, print_table
 __all__ = ["tcp_command"]
 
 #: What the help ends with.
-EXAMPLES = ("dumbbell tcp", "dumbbell tcp 4.15")
+EXAMPLES = ("dumbbell list tcp", "dumbbell list tcp 4.15")
 
 
 def tcp_command(
@@ -26,7 +26,7 @@ def tcp_command(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """List the releases of Linux that `--tcp` takes, or print the switches of one."""
+    """List the releases of Linux that `--tcp` takes, or one's switches."""
     known = kernels()
     if name is not None and name not in known:
         raise ScenarioError(f"unknown release of Linux `{name}`{nearest(name, known)}")
@@ -36,7 +36,7 @@ def tcp_command(
     elif name is None:
         for each in chosen:
             print_line(f"--tcp  {each.name}  {each.doc}")
-        print_line("`dumbbell tcp NAME` for switches")
+        print_line("`dumbbell list tcp NAME` for switches")
     else:
         print_one(chosen[0])
     return 0

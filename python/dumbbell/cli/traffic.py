@@ -1,4 +1,4 @@
-"""`dumbbell traffic`: the applications, their parameters and presets, and the distributions."""
+"""`dumbbell list traffic`: the applications, their parameters and presets, the distributions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from dumbbell.terminal.console import out, print_json, print_line, print_table
 __all__ = ["traffic_command"]
 
 #: What the help ends with.
-EXAMPLES = ("dumbbell traffic", "dumbbell traffic poisson", "dumbbell traffic pareto")
+EXAMPLES = (
+    "dumbbell list traffic",
+    "dumbbell list traffic poisson",
+    "dumbbell list traffic pareto",
+)
 
 
 def traffic_command(
@@ -27,7 +31,7 @@ def traffic_command(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """List the applications and distributions, or print the parameters of one."""
+    """List applications and distributions, or the parameters of one."""
     known: dict[str, Element | DistributionDeclaration] = {**applications(), **distributions()}
     if name is not None and name not in known:
         raise ScenarioError(f"unknown application or distribution `{name}`{nearest(name, known)}")
@@ -79,7 +83,7 @@ def print_all() -> None:
     for each in distributions().values():
         print_line(f"distribution  {each.name:{width}}  {each.doc}")
     print_line(f"distribution  {CDF:{width}}  {CDF_DOC}")
-    print_line("`dumbbell traffic NAME` for parameters")
+    print_line("`dumbbell list traffic NAME` for parameters")
 
 
 def print_one(of: Element | DistributionDeclaration) -> None:

@@ -1,4 +1,4 @@
-"""`dumbbell verify`: run an archive's runs again and compare."""
+"""`dumbbell archive verify`: run an archive's runs again and compare."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dumbbell.terminal.console import error, note, print_json, print_line, progr
 __all__ = ["verify_command"]
 
 #: What the help ends with.
-EXAMPLES = ("dumbbell verify paper.tar.zst", "dumbbell verify paper.tar.zst --json")
+EXAMPLES = ("dumbbell archive verify paper.tar.zst", "dumbbell archive verify paper.tar.zst --json")
 
 #: Differences that are listed; `--json` has all.
 MAX_LINES = 10
@@ -39,9 +39,10 @@ def verify_command(
     unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
 ) -> int:
-    """Check an archive's digests, run its simulated runs again, and compare byte by byte.
+    """Run an archive's runs again and compare them byte by byte.
 
-    Exits with 1 if anything differs. Runs on the kernel are measurements and are not run again.
+    Checks digests first. Exits with 1 if anything differs. Runs on the kernel are measurements and
+    are not run again.
     """
     limit = int(Size.parse(max_size, "max-size"))
     with progress_bar("running again") as bar:

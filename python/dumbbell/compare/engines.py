@@ -96,7 +96,7 @@ def relative_difference(entry: Comparison) -> float | None:
 
 
 def to_dict(entry: Comparison) -> dict[str, Any]:
-    """Return a comparison of the engines as `xval --json` has it."""
+    """Return a comparison of the engines as `validate --json` has it."""
     interval = entry.difference.interval
     return {
         "metric": entry.metric.name,
@@ -155,7 +155,7 @@ class EngineSummary:
     left_out: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as `xval --json` has it."""
+        """Return the summary as `validate --json` has it."""
         return {
             "share": None if self.share is None else vars(self.share),
             "rtt_p50": None if self.rtt_p50 is None else vars(self.rtt_p50),

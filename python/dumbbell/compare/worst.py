@@ -123,7 +123,7 @@ class OfMetric(Worst):
             known = [name for name, each in METRICS.items() if each.better is not None]
             raise ScenarioError(
                 f"of `{metric.name}` neither more nor less is worse; use a metric of which one is, "
-                f"like `{known[0]}` (`dumbbell metrics`)",
+                f"like `{known[0]}` (`dumbbell list metrics`)",
                 key="worst",
             )
         self.metric = metric
@@ -242,7 +242,7 @@ def worst_named(name: str) -> Worst:
     except ScenarioError:
         raise ScenarioError(
             f"unknown failure `{name}`: use {', '.join(f'`{each}`' for each in WORST)} or a "
-            "metric (`dumbbell metrics` lists them)",
+            "metric (`dumbbell list metrics` lists them)",
             key="worst",
         ) from None
     return OfMetric(metric)

@@ -347,7 +347,11 @@ def check_replaceable(directory: Path, *, is_managed: bool = False) -> None:
     if directory.suffix in (".csv", ".parquet", ".json") and not directory.is_dir():
         raise ResultError(
             f"{directory}: a run is saved as a directory; name one, like `{directory.stem}`"
-            + (", then use `dumbbell export DIR --csv`" if directory.suffix == ".csv" else "")
+            + (
+                ", then use `dumbbell report export DIR --csv`"
+                if directory.suffix == ".csv"
+                else ""
+            )
         )
     try:
         refused = directory.exists() and not is_replaceable(directory)

@@ -116,6 +116,6 @@ class Flows:
         engine="traffic",
         convert=lambda traffic, group, scenario: traffic.to_engine(group, scenario),
         synonyms=("app", "application", "workload", "source", "pattern"),
-        doc="What each flow has to send: an application with parameters (`dumbbell traffic` lists "
-        "them).",
+        doc="What each flow has to send: an application with parameters (`dumbbell list traffic` "
+        "lists them).",
     )  # fmt: skip

@@ -69,7 +69,7 @@ class Link:
         convert=lambda _, link, scenario: link.queue_in(scenario).to_engine(),
         default_note="drop-tail", synonyms=("qdisc", "aqm", "discipline", "scheduler"),
         doc="Queue discipline of the link, with parameters: `fq_codel:target=10ms,ecn=off` "
-        "(`dumbbell queues` lists them).",
+        "(`dumbbell list queues` lists them).",
     )  # fmt: skip
     rate_steps: Of[RateSteps] = Field(
         Changes(RateSteps), "", panel=PATH, example=RateSteps.examples,
@@ -85,7 +85,7 @@ class Link:
     loss: Of[Loss] = Field(
         Measure(Loss), "0%", panel=PATH, example="0.1%", engine="random_loss_ppb",
         synonyms=("loss_rate", "plr", "drop", "drop_rate", "random_loss"),
-        doc="Probability that a packet is lost at random before it reaches the link's queue, as "
+        doc="Probability that a packet is lost at random: before it reaches the link's queue, as "
         "on a noisy link.",
     )  # fmt: skip
     impair: Field[Impairments, str | Sequence[str | ImpairmentChoice]] = Field(
@@ -93,8 +93,8 @@ class Link:
         convert=lambda impairments, link, _: impairments.without_medium(int(link.rate)),
         synonyms=("impairments", "netem", "policer", "medium"),
         doc="What else happens to packets before the link's queue or behind the link, in this "
-        "order, and what carries them: a list, or text with `+` between them (`dumbbell queues` "
-        "lists them).",
+        "order, and what carries them: a list, or text with `+` between them (`dumbbell list "
+        "queues` lists them).",
     )  # fmt: skip
     trace: Of[Trace | None] = Field(
         TraceOf(), None, panel=PATH, example="cellular:rate=5mbit", axis=False, sparse=True,

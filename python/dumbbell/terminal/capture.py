@@ -13,6 +13,7 @@ import typer
 from dumbbell.base.errors import DumbbellError, ScenarioError
 from dumbbell.run import Run
 from dumbbell.run.capture import CAPTURE, CAPTURE_POINTS, HEADERS, Capture, pending_capture
+from dumbbell.terminal.help import rare
 from dumbbell.terminal.options import OUTPUT
 
 __all__ = [
@@ -26,7 +27,7 @@ CaptureFlag = Annotated[
     bool,
     typer.Option(
         "--capture",
-        help=f"Capture packets to {CAPTURE} in the run's directory.",
+        help=f"Capture packets, to {CAPTURE} in DIR.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -36,7 +37,7 @@ CapturePoints = Annotated[
         "--capture-points",
         metavar="POINT,…",
         help=f"Where to capture: {', '.join(CAPTURE_POINTS)}.",
-        rich_help_panel=OUTPUT,
+        rich_help_panel=rare(OUTPUT),
         show_default="everywhere",
     ),
 ]
@@ -46,7 +47,7 @@ CaptureSnap = Annotated[
         "--capture-snap",
         metavar="headers|full|SIZE",
         help="How much of a packet to keep, like `96B`.",
-        rich_help_panel=OUTPUT,
+        rich_help_panel=rare(OUTPUT),
         show_default="headers",
     ),
 ]

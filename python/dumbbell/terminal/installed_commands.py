@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from dumbbell.terminal.console import note
 from dumbbell.terminal.lazy_command import CommandGroup, LazyCommand
+
+#: Ends the first panel of `dumbbell --help`.
+LAST_OF_FIRST = "doctor"
+#: Other names of commands.
+ALIASES = {"xval": "validate"}
+#: What was renamed for good; where a first word was added, the second alone is the old name.
+RENAMED = {"interop-sim": "emulate interop"}
 
 __all__ = ["InstalledCommand", "RootGroup", "installed_commands"]
 
@@ -23,7 +31,7 @@ class InstalledCommand(NamedTuple):
     package
         The package with its module, which `LazyCommand` loads.
     after
-        The command that it follows in `dumbbell --help`.
+        The command that it follows in `dumbbell --help`; one of two words follows its first.
     """
 
     help_line: str
@@ -35,6 +43,7 @@ class RootGroup(CommandGroup):
     """The command `dumbbell`, which looks for commands of other packages only where it must.
 
     Reading the metadata of all installed packages takes longer than loading a command of its own.
+    A command of two words (`emulate set`) is called by both, and listed by the help of the first.
     """
 
     def add_installed(self) -> None:
@@ -50,7 +59,13 @@ class RootGroup(CommandGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return all names in the order of `dumbbell --help`."""
         self.add_installed()
-        return super().list_commands(ctx)
+        return [name for name in super().list_commands(ctx) if " " not in name]
+
+    def panels(self, ctx: Any) -> dict[str, list[str]]:
+        """Return the names by their panel of `dumbbell --help`."""
+        names = self.list_commands(ctx)
+        first = 1 + names.index(LAST_OF_FIRST)
+        return {"Commands": names[:first], "More commands": names[first:]}
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by its name; None if there is none."""
@@ -62,7 +77,23 @@ class RootGroup(CommandGroup):
         """Find the command that the arguments begin with."""
         if args[0] not in self.commands:
             self.add_installed()
+            args = self.by_new_name(args, is_called=not ctx.resilient_parsing)
+        two = " ".join(args[:2])
+        if len(args) > 1 and two in self.commands:
+            return two, self.commands[two], args[2:]
         return super().resolve_command(ctx, args)
+
+    def by_new_name(self, args: list[str], *, is_called: bool) -> list[str]:
+        """Return the arguments with the name that a command has now."""
+        old = args[0]
+        new = ALIASES.get(old) or RENAMED.get(old) or next(
+            (name for name in self.commands if name.endswith(f" {old}")), None
+        )  # fmt: skip
+        if new is None:
+            return args
+        if old not in ALIASES and is_called:
+            note(f"`dumbbell {old}` is `dumbbell {new}` now; the old name goes in the next release")
+        return [*new.split(), *args[1:]]
 
 
 def installed_commands() -> Mapping[str, InstalledCommand]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import re
 from typing import Any
@@ -12,6 +13,7 @@ from typer.main import get_command
 
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.terminal.help import help_text
 from dumbbell.terminal.option_values import take_text_as_it_is
 from dumbbell.terminal.without_pandas import leave_pandas_out
 
@@ -41,7 +43,7 @@ class LazyCommand(TyperCommand):
     Parameters
     ----------
     name
-        Of the command; its module is `<package>.<name>` (`_` for `-`), with `<name>_command` and
+        Of the command; its module is `<package>.<name>` (its last word), with `<name>_command` and
         `EXAMPLES`, or `<name>_app` where it has commands of its own.
     help_line
         The first line of its help.
@@ -52,7 +54,7 @@ class LazyCommand(TyperCommand):
     def __init__(self, name: str, help_line: str, package: str = "dumbbell.cli") -> None:
         super().__init__(name, help=help_line)
         self.package = package
-        self.place = name.replace("-", "_")
+        self.place = name.split()[-1]
 
     def load(self) -> Any:
         """Return the command itself."""
@@ -71,13 +73,17 @@ class LazyCommand(TyperCommand):
 
 
 def with_plain_help(command: Any) -> Any:
-    """Let the help of a command and its own commands name types as users do, and fill its lines."""
+    """Let the help of a command and its own commands be ours, with types named as users do."""
     # typer keeps the line breaks of a docstring after its first paragraph.
     command.help = command.help and SINGLE_BREAK.sub(" ", command.help)
     params_of = command.get_params
+    everything: list[Any] = []
 
     def get_params(context: typer.Context) -> Any:
         params = params_of(context)
+        if not everything:
+            everything.append(option_for_everything(command.get_help_option(context)))
+        params = [*params, *everything]
         take_text_as_it_is(params)
         for param in params:
             if param.param_type_name == "argument":  # its metavar is its name
@@ -90,12 +96,27 @@ def with_plain_help(command: Any) -> Any:
         return params
 
     command.get_params = get_params
+    command.get_help = lambda context: help_text(command, context)
     for each in getattr(command, "commands", {}).values():
         with_plain_help(each)
     return command
 
 
+def option_for_everything(help_option: Any) -> Any:
+    """Return `--help-all`, which is as `--help` is."""
+    option = copy.copy(help_option)
+    option.name, option.opts = "help_all", ["--help-all"]
+    option.help = "Show every option and exit."
+
+    def show(context: typer.Context, _: Any, is_wanted: Any) -> None:
+        if is_wanted and not context.resilient_parsing:
+            typer.echo(help_text(context.command, context, everything=True))
+            raise typer.Exit
+
+    option.callback = show
+    return option
+
+
 def examples(*lines: str) -> str | None:
     """Return the end of a command's help: command lines to start from."""
-    # A blank line is what keeps lines apart in typer's epilog.
-    return "\n\n".join(("[bold]Examples[/]", *lines)) if lines else None
+    return "\n".join(lines) or None

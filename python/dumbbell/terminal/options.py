@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, get_type_hints
@@ -23,12 +23,13 @@ from dumbbell.terminal.completion import (
     complete_impairment,
     complete_what,
 )
+from dumbbell.terminal.help import rare
 from dumbbell.terminal.up_link import (
     UP_FIELDS,
-    WAY_BACK,
 )
 
 __all__ = [
+    "COMMON_FIELDS",
     "OPTION_FIELDS",
     "OUTPUT",
     "RUN",
@@ -75,6 +76,10 @@ SETTABLE: Mapping[str, Field[Any, Any]] = {
 }
 #: These, and those of the second link, which commands with `--upload` have.
 OPTION_FIELDS: Mapping[str, Field[Any, Any]] = {**SETTABLE, **UP_FIELDS}
+#: Those of them that `--help` lists; `--help-all` lists the others too.
+COMMON_FIELDS = frozenset(
+    ("rate", "rtt", "buffer", "queue", "loss", "flows", "start", "traffic", "time", "seed")
+)
 #: What the options of an emulated path say otherwise than their fields do.
 OF_EMULATED_PATH = {
     "rate": {"help": "Capacity of the link from server to client; all headers count."},
@@ -82,7 +87,9 @@ OF_EMULATED_PATH = {
     "up_rate": {
         "help": "Capacity of the link from client to server.",
         "show_default": "as the way down",
+        "rich_help_panel": PATH,
     },
+    "seed": {"rich_help_panel": rare(RUN)},
     "up_buffer": {"show_default": "as the way down"},
     "up_queue": {"show_default": "as the way down"},
     "sample": {"show_default": "100ms"},
@@ -125,19 +132,30 @@ def field_option(name: str, note: str = "", **settings: Any) -> OptionInfo:
     return option
 
 
-def with_field_options(command: Callable[..., int]) -> Callable[..., int]:
+def with_field_options(
+    command: Callable[..., int], common: Collection[str] = COMMON_FIELDS
+) -> Callable[..., int]:
     """Replace a command's parameter `fields` by an option for each field of a scenario.
 
     A command that takes uploads has options of a second link, too. A parameter that is a named
     tuple is replaced by an option for each of its fields.
+
+    Parameters
+    ----------
+    command
+        The command.
+    common
+        The fields whose options `--help` lists; `--help-all` lists them all.
     """
     has_up_link = "upload" in inspect.signature(command).parameters
-    return _with_options_of(OPTION_FIELDS if has_up_link else SETTABLE, command)
+    settable = OPTION_FIELDS if has_up_link else SETTABLE
+    return _with_options_of(settable, command, common)
 
 
 def _with_options_of(
     settable: Mapping[str, Field[Any, Any]],
     command: Callable[..., int],
+    common: Collection[str],
     settings: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> Callable[..., int]:
     """Replace a command's parameter `fields` by an option for each of these.
@@ -157,7 +175,9 @@ def _with_options_of(
             continue
         for name, field in settable.items():
             of = bool | None if field.kind.is_flag else str | None
-            option = Annotated[of, field_option(name, **settings.get(name, {}))]  # type: ignore[valid-type]
+            panel = field.panel if name in common else rare(field.panel)
+            own = {"rich_help_panel": panel, **settings.get(name, {})}
+            option = Annotated[of, field_option(name, **own)]  # type: ignore[valid-type]
             parameters.append(
                 inspect.Parameter(name, parameter.kind, default=None, annotation=option)
             )
@@ -197,7 +217,7 @@ def with_path_options(command: Callable[..., int]) -> Callable[..., int]:
 
     names = [name for name in OPTION_FIELDS if name in PATH_FIELDS]
     settable = {name: OPTION_FIELDS[name] for name in names}
-    return _with_options_of(settable, command, OF_EMULATED_PATH)
+    return _with_options_of(settable, command, COMMON_FIELDS, OF_EMULATED_PATH)
 
 
 def _check_language(language: str) -> str:
@@ -217,9 +237,9 @@ What = Annotated[
     list[str],
     typer.Argument(
         metavar="CC… | FILE.toml",
-        help="Congestion control algorithms, a group each: `copa`, `copa:mode_window_rtts=5`, "
-        "`./mine.bpf.c`, `linux/cubic` (the running kernel's own), `DIR/net/ipv4/tcp_vegas.c` "
-        "(a Linux source file); or a scenario file.",
+        help="Congestion control algorithms, a group each (`copa`, `./mine.bpf.c`), or a "
+        "scenario file. `copa:mode_window_rtts=5` has a parameter, `linux/cubic` is the running "
+        "kernel's own, `DIR/net/ipv4/tcp_vegas.c` a Linux source file.",
         show_default=False,
         autocompletion=complete_what,
     ),
@@ -228,8 +248,8 @@ Engine = Annotated[
     str,
     typer.Option(
         "--engine",
-        metavar="simulator|kernel",
-        help="The simulator, or this machine's Linux TCP (`dumbbell doctor`).",
+        metavar="ENGINE",
+        help="`simulator`, or `kernel` (this machine's TCP). `dumbbell doctor` says what it needs.",
         rich_help_panel=RUN,
         autocompletion=complete_engines,
     ),
@@ -239,7 +259,7 @@ Live = Annotated[
     typer.Option(
         "--live",
         help="Show rates, RTTs and queues as moving lines meanwhile; `q` ends it.",
-        rich_help_panel=RUN,
+        rich_help_panel=rare(RUN),
     ),
 ]
 Jobs = Annotated[
@@ -258,9 +278,9 @@ CacheFlag = Annotated[
     bool | None,
     typer.Option(
         "--cache/--no-cache",
-        help="Reuse runs from the cache and keep new ones there. Runs on the kernel are "
+        help="Reuse runs from the cache. New ones are kept there. Runs on the kernel are "
         "measurements: they are cached only with `--cache`.",
-        rich_help_panel=RUN,
+        rich_help_panel=rare(RUN),
         show_default="simulator only",
     ),
 ]
@@ -268,8 +288,8 @@ SimulatorCacheFlag = Annotated[
     bool,
     typer.Option(
         "--cache/--no-cache",
-        help="Reuse the simulator's runs from the cache (`dumbbell cache`); runs on the kernel "
-        "are measured each time.",
+        help="Reuse the simulator's runs from the cache: `dumbbell cache`. Runs on the kernel are "
+        "measured each time.",
         rich_help_panel=RUN,
     ),
 ]
@@ -309,7 +329,7 @@ WithoutSources = Annotated[
     typer.Option(
         "--without-sources",
         help="Leave the algorithms' source text out of the directory; their digests stay.",
-        rich_help_panel=OUTPUT,
+        rich_help_panel=rare(OUTPUT),
     ),
 ]
 LinuxTreeOption = Annotated[
@@ -320,7 +340,7 @@ LinuxTreeOption = Annotated[
         envvar="DUMBBELL_LINUX_TREE",
         help="Linux source tree in which names that are not built in are looked up: `vegas` is "
         "its `net/ipv4/tcp_vegas.c`.",
-        rich_help_panel=FLOWS,
+        rich_help_panel=rare(FLOWS),
         callback=_use_linux_tree,
         is_eager=True,
         show_default=False,
@@ -333,8 +353,8 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Set a field of one link or group: `link.access.rate=10mbit`, `1.rtt=80ms`, "
-        "`copa.flows=4`. Can be repeated.",
+        help="Set a field of one link or group, like `1.rtt=80ms`. More examples: "
+        "`link.access.rate=10mbit`, `copa.flows=4`. Can be repeated.",
         rich_help_panel=PATH,
         show_default=False,
     ),
@@ -359,9 +379,9 @@ Uploads = Annotated[
     typer.Option(
         "--upload",
         metavar="CC",
-        help="A group in the other direction: its data cross the link of `--up-rate`, its ACKs the "
-        "bottleneck. Can be repeated.",
-        rich_help_panel=WAY_BACK,
+        help="A group in the other direction, over `--up-rate`. Its ACKs cross the bottleneck. "
+        " Can be repeated.",
+        rich_help_panel=FLOWS,
         show_default=False,
         autocompletion=complete_what,
     ),
@@ -381,7 +401,7 @@ UnsafeNoSandbox = Annotated[
         "--unsafe-no-sandbox",
         help="Run algorithms in files unconfined: they can read, change and send all that "
         "you can. The verdict says so.",
-        rich_help_panel=RUN,
+        rich_help_panel=rare(RUN),
         callback=lambda is_wanted: _run_unconfined(is_wanted=is_wanted),
         is_eager=True,
     ),
@@ -394,7 +414,7 @@ def unknown_option(problem: Any) -> str:
     known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
     meant = field_meant(option, [Scenario, Group])
     if option == "--csv":
-        return f"no such option: {option}; use --out DIR, then `dumbbell export DIR --csv`"
+        return f"no such option: {option}; use --out DIR, then `dumbbell report export DIR --csv`"
     if option == "--cc" or (meant and meant.name == "cc"):
         return f"no such option: {option}; algorithms are arguments: `copa cubic`"
     if meant and meant.option in known:

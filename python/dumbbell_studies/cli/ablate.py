@@ -1,6 +1,8 @@
-"""`dumbbell ablate`: what each parameter of a congestion control algorithm is worth."""
+"""`dumbbell tune ablate`: what each parameter of a congestion control algorithm is worth."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from dumbbell.runs import Cache
 from dumbbell.terminal import (
@@ -24,12 +26,12 @@ __all__ = ["ablate_command"]
 
 #: What the help ends with.
 EXAMPLES = (
-    "dumbbell ablate cubic --on utilization,queue_delay_mean_us",
-    "dumbbell ablate ./mine.bpf.c --on ideal,ideal.own --over gain,target_us",
+    "dumbbell tune ablate cubic --on utilization,queue_delay_mean_us",
+    "dumbbell tune ablate ./mine.bpf.c --on ideal,ideal.own --over gain,target_us",
 )
 
 
-@with_field_options
+@partial(with_field_options, common=("time", "seed"))
 def ablate_command(
     what: What,
     fields: Fields,
@@ -42,7 +44,7 @@ def ablate_command(
     cache: SimulatorCacheFlag = True,
     json: Json = False,
 ) -> int:
-    """Measure an algorithm with each parameter off or at its ends, in one table.
+    """Measure an algorithm with each parameter off or at its ends.
 
     A parameter that changes nothing on what matters to you earns nothing. Each is changed by
     itself: 0 where that is allowed, and both ends of its range, from an eighth to eight times the

@@ -130,7 +130,7 @@ def reproduce_command(
         Path, typer.Option("--out", help="Directory for runs, figures and report.html.")
     ] = Path("results"),
 ) -> int:
-    """Repeat the papers' experiments: tables, figures, and the findings one by one."""
+    """Repeat papers' experiments, and check their findings."""
     chosen = chosen_papers(papers, capture=capture)
     if apparatus:
         chosen = under_apparatus(chosen, apparatus, is_named=bool(papers))

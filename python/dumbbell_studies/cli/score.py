@@ -39,7 +39,7 @@ __all__ = ["default_controls", "score_command"]
 EXAMPLES = (
     "dumbbell score",
     "dumbbell score ./mine.bpf.c cubic bbr3 --only own,cubic",
-    "dumbbell score ./mine.bpf.c --draw 5 --draw-seed 20261126 --seeds 5 --out results/held-out",
+    "dumbbell score ./mine.bpf.c --draw 5 --draw-seed 2026 --out results/held-out",
 )
 
 #: Panel of `--help` for what is run.
@@ -149,7 +149,7 @@ def score_command(
     show: Show = False,
     json: Json = False,
 ) -> int:
-    """Score algorithms on a board: how far from the ideal one each is, and where.
+    """Score algorithms: how far each is from the ideal one, and where.
 
     A cell's score is that of its worst metric, a category is half the mean and half the worst of
     its cells, and the whole is the geometric mean of the categories. A run that fails or is INVALID

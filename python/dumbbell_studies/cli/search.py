@@ -40,8 +40,8 @@ __all__ = ["search_command"]
 #: What the help ends with.
 EXAMPLES = (
     "dumbbell search copa --against cubic --worst gap",
-    "dumbbell search ./mine.bpf.c --against cubic --space loss-window --budget 2m --out found",
-    "dumbbell search bbr --worst queue_delay_p95_us --space cross --evaluations 500 --seed 3",
+    "dumbbell search ./mine.bpf.c --space loss-window --budget 2min --out found",
+    "dumbbell search bbr --worst queue_delay_p95_us --space cross --evaluations 500",
 )
 #: Panel of `--help`.
 SEARCH = "Search"
@@ -51,7 +51,7 @@ TIME, SAMPLE = "20s", "50ms"
 BUDGET = "5min"
 
 
-@with_field_options
+@partial(with_field_options, common=("time", "seed"))
 def search_command(
     cc: Annotated[
         str,
@@ -131,7 +131,7 @@ def search_command(
         ),
     ] = None,
 ) -> int:
-    """Search for the scenario in which an algorithm does worst; make it small.
+    """Search for the scenario in which an algorithm does worst.
 
     Every scenario runs with the congestion control algorithm and with the reference in its place;
     what counts is by how much it does worse. Runs that are INVALID, and scenarios in which the

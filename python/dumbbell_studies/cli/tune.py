@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -30,12 +31,12 @@ __all__ = ["tune_command"]
 
 #: What the help ends with.
 EXAMPLES = (
-    "dumbbell tune copa cubic --over default_inv_delta=1..8 --on goodput_bps,queue_delay_mean_us",
-    "dumbbell tune ./mine.bpf.c --over gain,target_us --on ideal.own,ideal.cubic --trials 100",
+    "dumbbell tune copa cubic --over default_inv_delta=1..8 --on share,rtt_p95_us",
+    "dumbbell tune ./mine.bpf.c --over gain --on ideal.own,ideal.cubic --trials 100",
 )
 
 
-@with_field_options
+@partial(with_field_options, common=("time", "seed"))
 def tune_command(
     what: What,
     over: Over,

@@ -1,4 +1,4 @@
-"""`dumbbell xval`: the same scenarios in both engines, compared."""
+"""`dumbbell validate`: the same scenarios in both engines, compared."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from dumbbell.terminal.options import OUTPUT
 from dumbbell.terminal.real_time import real_time_note
 from dumbbell.terminal.scenario_options import base_of_axes
 
-__all__ = ["xval_command"]
+__all__ = ["validate_command"]
 
 #: Of the bar: the simulator takes seconds, the kernel the scenarios' own time.
 SIMULATOR_SHARE = 0.01
@@ -53,13 +53,13 @@ What = Annotated[
 ]
 #: What the help ends with.
 EXAMPLES = (
-    "dumbbell xval cubic --time 30s",
-    "dumbbell xval copa+cubic --buffer 1bdp,4bdp --reps 3 --time 20s --out results/xval",
+    "dumbbell validate cubic --time 30s",
+    "dumbbell validate copa+cubic --buffer 1bdp,4bdp --time 20s --out results/v",
 )
 
 
 @options.with_field_options
-def xval_command(
+def validate_command(
     what: What,
     fields: options.Fields,
     name: options.Names = None,
@@ -104,7 +104,7 @@ def xval_command(
             help="Directory for the runs and report.html.",
             rich_help_panel=OUTPUT,
         ),
-    ] = Path("results/xval"),
+    ] = Path("results/validate"),
     save: Annotated[
         Path | None,
         typer.Option(
@@ -114,7 +114,7 @@ def xval_command(
         ),
     ] = None,
 ) -> int:
-    """Run the same scenarios in the simulator and on the kernel, and compare.
+    """Compare the simulator with the kernel on the same scenarios.
 
     Prints share, RTT, inflight, retransmissions, queueing delay and drops with the differences and
     their confidence intervals, and writes a page with both engines' time series. A field with

@@ -1,4 +1,4 @@
-"""`dumbbell interop-sim`: in the place of the QUIC interop runner's network simulator."""
+"""`dumbbell emulate interop`: in the place of the QUIC interop runner's network simulator."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from dumbbell.interop.wait_for_quic import wait_for_quic
 from dumbbell.terminal import options
 from dumbbell.terminal.console import print_line
 
-__all__ = ["interop_sim_command"]
+__all__ = ["interop_command"]
 
 #: What the help ends with.
 EXAMPLES = (
-    "dumbbell interop-sim 'simple-p2p --delay=15ms --bandwidth=10Mbps --queue=25'",
-    "dumbbell interop-sim 'rebind --delay=15ms --bandwidth=10Mbps --queue=25 --first-rebind=1s' "
-    "--logs captures --seed 4",
+    "dumbbell emulate interop \\\n"
+    "  'simple-p2p --delay=15ms --bandwidth=10Mbps --queue=25' --logs captures",
+    "dumbbell emulate interop \\\n"
+    "  'rebind --delay=15ms --bandwidth=10Mbps --queue=25 --first-rebind=1s' \\\n"
+    "  --logs captures --seed 4",
 )
 #: How often it is looked what has happened, s.
 LOOK_EVERY_S = 0.1
@@ -36,7 +38,7 @@ LOOK_EVERY_S = 0.1
 INTERRUPTED = 130
 
 
-def interop_sim_command(
+def interop_command(
     scenario: Annotated[
         str | None,
         typer.Argument(
@@ -71,7 +73,7 @@ def interop_sim_command(
         ),
     ] = None,
 ) -> int:
-    """Be the network simulator of the QUIC interop runner, between two interfaces.
+    """Replace the QUIC interop runner's network simulator.
 
     Packets from the client's network to the server's and back cross the scenario's path; all that
     passes either interface is captured. It is ready when TCP port 57832 is open, and ends with
