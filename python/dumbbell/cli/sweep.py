@@ -210,7 +210,7 @@ class Resumed(NamedTuple):
         return Sweep.resume(directory, files=self.files or [], trust=self.trust)
 
 
-@partial(options.with_field_options, common=options.COMMON_FIELDS - {"start"})
+@partial(options.with_field_options, common=options.COMMON_FIELDS - {"start", "seed"})
 def sweep_command(
     *,
     fields: options.Fields,

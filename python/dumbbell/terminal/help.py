@@ -69,10 +69,10 @@ def help_text(command: Any, context: typer.Context, *, everything: bool = False)
     # A command with none but these would have a panel of them.
     shown = [each for each in shown if everything or not is_help(each)]
 
-    def says(param: Any, most_lines: int) -> Callable[[int], str]:
+    def says(param: Any) -> Callable[[int], str]:
         if everything:
             return lambda _: " ".join(described(param, context)).strip()
-        return lambda room: shortened(*described(param, context), room * most_lines)
+        return lambda room: shortened(*described(param, context), room)
 
     words = [context.command_path, *(["[OPTIONS]"] if options else []), *map(name_of, arguments)]
     lines = [f"{bold('Usage:')} {' '.join(words)}", ""]
@@ -81,12 +81,12 @@ def help_text(command: Any, context: typer.Context, *, everything: bool = False)
         room = sys.maxsize if everything else MAX_TEXT_LINES * width
         lines += textwrap.wrap(longest(text, SENTENCE, room), width)
     lines.append("")
-    lines += panel(ARGUMENTS, [(name_of(e), says(e, 2)) for e in arguments], width)
+    lines += panel(ARGUMENTS, [(name_of(e), says(e)) for e in arguments], width)
     for title, of in commands_of(command, context):
         lines += panel(title, of.items(), width)
     for title in dict.fromkeys(each.rich_help_panel or OPTIONS for each in shown):
         of_panel = [each for each in shown if (each.rich_help_panel or OPTIONS) == title]
-        lines += panel(title, [(names_of(e), says(e, 1)) for e in of_panel], width)
+        lines += panel(title, [(names_of(e), says(e)) for e in of_panel], width)
     if command.epilog:
         lines += [bold("Examples"), *(f"  {line}" for line in command.epilog.split("\n"))]
     more = len([each for each in options if not is_help(each)]) - len(shown)

@@ -237,8 +237,8 @@ What = Annotated[
     list[str],
     typer.Argument(
         metavar="CC… | FILE.toml",
-        help="Congestion control algorithms, a group each (`copa`, `./mine.bpf.c`), or a "
-        "scenario file. `copa:mode_window_rtts=5` has a parameter, `linux/cubic` is the running "
+        help="Algorithms like `copa`, `./mine.bpf.c`, or a scenario file. Each algorithm is a "
+        "group. `copa:mode_window_rtts=5` has a parameter, `linux/cubic` is the running "
         "kernel's own, `DIR/net/ipv4/tcp_vegas.c` a Linux source file.",
         show_default=False,
         autocompletion=complete_what,
