@@ -107,13 +107,14 @@ def sandbox_facts() -> str:
 
 @pytest.mark.parametrize("name", congestion_controls())
 def test_our_own_weather_a_storm(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With their defaults; `make test-all` also tries each parameter at both ends of its range."""
+    """50 sockets; `make test-all` sends 150, and some with each parameter at an end of its range."""
     if not THOROUGH:
         monkeypatch.setattr("dumbbell.cc_check.storm.ends", lambda _builder: ())
+        monkeypatch.setattr("dumbbell.cc_check.storm.FLOWS", 50)
     found = storm(str(ROOT / f"cc/{name}.bpf.c"), seeds=1)
     assert found.findings == []
     assert found.sanitizers == "address,undefined"
-    assert found.calls["ssthresh"] > 1000
+    assert found.calls["ssthresh"] > 500
 
 
 def test_a_parameter_is_sent_through_a_storm_at_both_ends_of_its_range(tmp_path: Path) -> None:

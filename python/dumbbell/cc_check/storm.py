@@ -130,17 +130,17 @@ def fillings(builder: Builder) -> dict[str, Path]:
 
 def one_storm(result: Storm, builds: dict[str, Path], seed: int, builder: Builder) -> None:
     """Run one storm with all builds, one of them twice, and compare."""
-    first = run_program(builds[""], seed, builder)
+    first = run_program(builds[""], seed, builder, FLOWS)
     if seed == 1:
         result.calls = read_calls(first.out)
     add_problems(result, first, builder)
     if result.findings:
         return  # the others may take long to find the same
     outcomes = {"": first}
-    outcomes |= {name: run_program(builds[name], seed, builder) for name in builds if name}
+    outcomes |= {name: run_program(builds[name], seed, builder, FLOWS) for name in builds if name}
     # The last one twice: with AddressSanitizer, addresses may be the same each time.
     last = list(builds)[-1]
-    again = run_program(builds[last], seed, builder)
+    again = run_program(builds[last], seed, builder, FLOWS)
     if again.trace != outcomes[last].trace:
         result.add(
             "non_deterministic",
@@ -164,7 +164,7 @@ def sanitize(sanitizers: str) -> list[str]:
 
 
 def run_program(
-    program: Path, seed: int, builder: Builder, flows: int = FLOWS, settings: Sequence[str] = ()
+    program: Path, seed: int, builder: Builder, flows: int, settings: Sequence[str] = ()
 ) -> Outcome:
     """Run the storm's program, with the parameters in `settings`."""
     numbers = [str(number) for number in (seed, flows, STEPS, builder.storage_bytes)]
