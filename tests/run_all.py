@@ -1,19 +1,29 @@
 """Run every test of the project, and end with one line that counts them.
 
-Ahead of that line it says how long each part took. Rust's tests are compiled while Python's run.
-Tests of the kernel engine measure time: they run last, and alone. With `--fast`: only what takes
-little, without the kernel engine and a browser. With `--all`: also what a shorter test guards
-already, and random tests from seeds of their own.
+Ahead of that line it says how long each part took. Tests of the kernel engine measure time: they
+run one after the other and go first. Beside them Python's tests run, and Rust's are compiled and
+run. A test of the kernel engine that fails beside other work runs again alone, and that counts.
+With `--fast`: only what takes little, without the kernel engine and a browser. With `--all`: also
+what a shorter test guards already, and random tests from seeds of their own.
 """
 
+from __future__ import annotations
+
 import argparse
+import json
 import os
 import re
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE, STDOUT
+from threading import Lock
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -22,97 +32,220 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The whole workspace, so that features of dependencies are those of the release build.
 CARGO = ["cargo", "test", "--release", "--config", "tests/checked.toml", "--workspace"]
-CARGO += ["--no-fail-fast"]
 # Unit tests of the crates that do not run the kernel engine.
-CARGO_FAST = [*CARGO, "--exclude", "dumbbell-emu", "--lib"]
+CARGO_FAST = [*CARGO, "--no-fail-fast", "--exclude", "dumbbell-emu", "--lib"]
+COMPILE = [*CARGO, "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]
+DOCUMENTATION = [*CARGO, "--doc", "--quiet"]
 # The slowest are named at the end.
-PYTEST = [sys.executable, "-m", "pytest", "--durations=40", "--timeout=120"]
+PYTEST = [sys.executable, "-m", "pytest", "--durations=25", "--timeout=300"]
 CORES = len(os.sched_getaffinity(0))
 # Tests of one file share what they prepare; a worker that is done takes over from another.
 PYTEST_PARALLEL = [*PYTEST, f"--numprocesses={CORES}", "--dist=worksteal"]
+# It remembers its failures apart from pytest's beside it.
+PYTEST_KERNEL = [*PYTEST, "-m", "kernel", "-o", "cache_dir=target/pytest-kernel"]
+# The crate whose tests measure time, by its directory.
+KERNEL_CRATE = "emu"
 
 RUST_RESULT = re.compile(
     r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE
 )
+RUST_FAILED = re.compile(r"^test (\S+) \.\.\. FAILED$", re.MULTILINE)
 # A Rust test that this machine cannot run prints this and passes; the harness has no other way.
 RUST_SKIPPED = re.compile(r"SKIPPED: (\w+: .+)$", re.MULTILINE)
 PYTEST_SUMMARY = re.compile(r"^=+ (.*) in [\d.]+s.* =+$", re.MULTILINE)
 PYTEST_RESULT = re.compile(r"(\d+) (passed|failed|skipped|error)")
 
+#: Parts that run at the same time print one after the other.
+TERMINAL = Lock()
+#: How long each part took, s.
+TOOK_S: defaultdict[str, float] = defaultdict(float)
+#: What runs in sessions of its own, which Ctrl-C does not reach.
+BESIDE: set[subprocess.Popen[str]] = set()
 
-def run(command: list[str]) -> tuple[int, str]:
-    """Run a command, showing its output as it comes; return its exit code and output."""
-    print("$", " ".join(command), flush=True)
-    lines = []
+
+def give_way() -> None:
+    """Let everything else on this machine go first: for this process and what it starts."""
+    os.nice(19)
+    # Where the kernel groups processes by their sessions, `nice` counts only within a group.
+    with suppress(OSError):
+        os.setsid()
+        Path("/proc/self/autogroup").write_text("19")
+
+
+def execute(
+    command: list[str],
+    directory: Path = ROOT,
+    *,
+    goes_first: bool = False,
+    stderr: int | None = STDOUT,
+) -> tuple[int, str]:
+    """Run a command; return its exit code and output."""
     with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=directory,
+        stdout=PIPE,
+        stderr=stderr,
+        text=True,
+        errors="replace",
+        preexec_fn=None if goes_first else give_way,
     ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            lines.append(line)
-    return process.returncode, "".join(lines)
+        if not goes_first:
+            BESIDE.add(process)
+        output, _ = process.communicate()
+        BESIDE.discard(process)
+    return process.returncode, output
 
 
-def run_pytest(command: list[str]) -> tuple[int, Counter[str]]:
-    """Run pytest; return its exit code and how many tests had which outcome."""
-    code, output = run(command)
+def count_pytest(output: str) -> Counter[str]:
+    """Count pytest's tests by outcome."""
     counts: Counter[str] = Counter()
-    summary = "".join(PYTEST_SUMMARY.findall(output)[-1:])
-    for number, outcome in PYTEST_RESULT.findall(summary):
+    for number, outcome in PYTEST_RESULT.findall("".join(PYTEST_SUMMARY.findall(output)[-1:])):
         counts["failed" if outcome == "error" else outcome] += int(number)
-    return code, counts
+    return counts
 
 
-def run_cargo(command: list[str]) -> tuple[int, Counter[str]]:
-    """Run `cargo test`; return its exit code and how many tests had which outcome."""
-    code, output = run(command)
+def count_rust(output: str) -> Counter[str]:
+    """Count the tests of Rust programs by outcome."""
     counts: Counter[str] = Counter()
     for passed, failed, ignored in RUST_RESULT.findall(output):
         counts.update(passed=int(passed), failed=int(failed), skipped=int(ignored))
-    skipped = RUST_SKIPPED.findall(output)
-    counts.update(passed=-len(skipped), skipped=len(skipped))
-    print(*(f"\nskipped: {test}" for test in skipped), sep="")
-    return code, counts
+    skipped = len(RUST_SKIPPED.findall(output))
+    counts.update(passed=-skipped, skipped=skipped)
+    return counts
+
+
+@dataclass(frozen=True)
+class Part:
+    """Tests that one command runs."""
+
+    name: str
+    command: list[str]
+    count: Callable[[str], Counter[str]]
+    directory: Path = ROOT
+    goes_first: bool = False
+
+    def run(self) -> tuple[Counter[str], str]:
+        """Run it, then print its output; return counts by outcome, and the output."""
+        start_s = time.monotonic()
+        code, output = execute(self.command, self.directory, goes_first=self.goes_first)
+        TOOK_S[self.name] += time.monotonic() - start_s
+        with TERMINAL:
+            print("$", " ".join(self.command))
+            print(output, flush=True)
+        counts = self.count(output)
+        # A part that broke before it could count is a failure too.
+        counts["failed"] += code != 0 and counts["failed"] == 0
+        return counts, output
+
+    def again(self, output: str) -> Part:
+        """Return the part that runs, alone, what failed by `output`; all if that does not say."""
+        if self.count is count_pytest:
+            failed = ["--last-failed"]
+        else:
+            failed = ["--exact", *RUST_FAILED.findall(output)]
+        return Part(
+            f"{self.name}, again",
+            [*self.command, *failed],
+            self.count,
+            self.directory,
+            goes_first=True,
+        )
+
+
+#: Programs of Rust's tests, each with the directory of its crate.
+Programs = list[tuple[Path, Path]]
+
+
+def compile_rust() -> Programs:
+    """Compile Rust's tests; return no programs if that fails."""
+    start_s = time.monotonic()
+    code, output = execute(COMPILE, stderr=None)
+    TOOK_S["compiling Rust's tests"] += time.monotonic() - start_s
+    messages = [json.loads(line) for line in output.splitlines()] if code == 0 else []
+    return [
+        (Path(message["executable"]), Path(message["manifest_path"]).parent)
+        for message in messages
+        if message.get("executable") and message["profile"]["test"]
+    ]
+
+
+def run_rust(programs: Future[Programs]) -> Counter[str]:
+    """Run the programs of Rust's tests that measure no time."""
+    counts = Counter(failed=int(not programs.result()))
+    commands = [
+        ([str(program)], crate)
+        for program, crate in programs.result()
+        if crate.name != KERNEL_CRATE
+    ]
+    for command, directory in [*commands, (DOCUMENTATION, ROOT)]:
+        counts.update(Part("Rust's tests", command, count_rust, directory).run()[0])
+    return counts
+
+
+def run_kernel(programs: Future[Programs]) -> tuple[Counter[str], list[Part]]:
+    """Run the tests of the kernel engine; return counts, and what is to run again."""
+    counts: Counter[str] = Counter()
+    again: list[Part] = []
+
+    def run(command: list[str], count: Callable[[str], Counter[str]], directory: Path) -> None:
+        part = Part("the kernel engine's tests", command, count, directory, goes_first=True)
+        found, output = part.run()
+        if found.pop("failed", 0):
+            again.append(part.again(output))
+        counts.update(found)
+
+    run(PYTEST_KERNEL, count_pytest, ROOT)
+    for program, crate in programs.result():
+        if crate.name == KERNEL_CRATE:
+            run([str(program)], count_rust, crate)
+    return counts, again
+
+
+def run_fast() -> Counter[str]:
+    """Run what takes little."""
+    marks = "not kernel and not browser and not slow and not long"
+    python = Part("Python's tests", [*PYTEST_PARALLEL, "-m", marks], count_pytest)
+    return python.run()[0] + Part("Rust's tests", CARGO_FAST, count_rust).run()[0]
+
+
+def run_everything(marks: str) -> Counter[str]:
+    """Run all parts, whatever the first ones say."""
+    python = Part("Python's tests", [*PYTEST_PARALLEL, "-m", marks], count_pytest)
+    with ThreadPoolExecutor() as pool:
+        programs = pool.submit(compile_rust)
+        rust = pool.submit(run_rust, programs)
+        others = pool.submit(python.run)
+        try:
+            counts, again = run_kernel(programs)
+        except BaseException:
+            for process in list(BESIDE):
+                process.terminate()
+            raise
+        counts.update(rust.result())
+        counts.update(others.result()[0])
+    for part in again:
+        counts.update(part.run()[0])
+    return counts
 
 
 def main() -> int:
-    """Run all parts, whatever the first ones say, and add up their counts."""
+    """Run the tests and say how many passed."""
     parser = argparse.ArgumentParser(description=__doc__)
     how_much = parser.add_mutually_exclusive_group()
     how_much.add_argument("--fast", action="store_true", help="only what takes little")
     how_much.add_argument("--all", action="store_true", help="leave nothing out")
     arguments = parser.parse_args()
-    fast = arguments.fast
     if arguments.all:
         os.environ["DUMBBELL_TEST_ALL"] = "1"
     else:
         os.environ.setdefault("PROPTEST_RNG_SEED", "1")
-    cargo = CARGO_FAST if fast else CARGO
-    compilation = ["nice", *cargo, "--no-run", "--quiet"]
     start_s = time.monotonic()
-    took_s: dict[str, float] = {}
-    with subprocess.Popen(compilation, cwd=ROOT):
-        left_out = [
-            "kernel",
-            *(["browser", "slow"] if fast else []),
-            *([] if arguments.all else ["long"]),
-        ]
-        without = " and ".join(f"not {mark}" for mark in left_out)
-        parts = [run_pytest([*PYTEST_PARALLEL, "-m", without])]
-        took_s["Python's tests"] = time.monotonic() - start_s
-    took_s["waiting for Rust's to compile"] = time.monotonic() - start_s - sum(took_s.values())
-    parts.append(run_cargo(cargo))
-    took_s["Rust's tests"] = time.monotonic() - start_s - sum(took_s.values())
-    if not fast:
-        parts.append(run_pytest([*PYTEST, "-m", "kernel"]))
-        took_s["tests of the kernel engine"] = time.monotonic() - start_s - sum(took_s.values())
-    counts: Counter[str] = Counter()
-    for code, part in parts:
-        counts.update(part)
-        # A part that broke before it could count is a failure too.
-        counts["failed"] += code != 0 and part["failed"] == 0
-    print("\n", *(f"{took:6.0f} s  {part}\n" for part, took in took_s.items()), sep="")
+    if arguments.fast:
+        counts = run_fast()
+    else:
+        counts = run_everything("not kernel" if arguments.all else "not kernel and not long")
+    TOOK_S["all, of which some beside others"] = time.monotonic() - start_s
+    print(*(f"{took_s:6.0f} s  {part}\n" for part, took_s in TOOK_S.items()), sep="")
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return 1 if counts["failed"] else 0
 

@@ -13,6 +13,7 @@ import pytest
 import dumbbell
 from dumbbell import Analysis, Run
 from tests.python.oracles.captures import KERNEL_CASES, SIMULATED, Captured, build
+from tests.python.oracles.programs import needs
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +51,9 @@ def flows_with_rows(run: Run, analysis: Analysis, side: str) -> list[tuple[Row, 
 
 
 SIMULATED_NAMES = list(SIMULATED)
-KERNEL_NAMES = [pytest.param(name, marks=pytest.mark.kernel) for name in KERNEL_CASES]
+KERNEL_NAMES = [
+    pytest.param(name, marks=[pytest.mark.kernel, needs("tshark")]) for name in KERNEL_CASES
+]
 
 
 @pytest.mark.parametrize("name", SIMULATED_NAMES)
