@@ -4,10 +4,12 @@ from importlib import resources
 import numpy as np
 from matplotlib.figure import Figure
 
-from dumbbell.figures import buffer_colors, group_colors, style_of, thin
+from dumbbell import Group, Scenario
+from dumbbell.figures import buffer_colors, style_of, thin
 from dumbbell.figures.figure import MAX_POINTS, Curve
 from dumbbell.figures.static import draw_curve
-from dumbbell.figures.style import STYLES, shades
+from dumbbell.figures.style import OWN, STYLES, shades
+from dumbbell.plots import group_colors
 
 
 def test_thinning_keeps_every_peak_and_the_order():
@@ -30,17 +32,34 @@ def test_each_congestion_control_has_its_look():
     known = [style_of(name) for name in ("copa", "cubic", "bbr", "bbr3", "reno")]
     assert len({style.color for style in known}) == len({style.marker for style in known}) == 5
     assert style_of("mine").label == "mine"
+
+
+def test_what_is_the_users_own_has_the_strongest_colour(tmp_path):
+    mine = tmp_path / "mycc.bpf.c"
+    mine.write_text("// mine\n")
+    own = style_of(str(mine))
+    assert (own.label, own.color) == ("mycc", "#000000")
+    assert own.color not in {style.color for style in STYLES.values()}
+    assert own.marker not in {style.marker for style in STYLES.values()}
+    groups = [Group("cubic"), Group(str(mine)), Group(str(mine)), Group(client="curl x")]
+    colors = group_colors(Scenario(groups))
+    assert colors[:2] == ["#0072b2", "#000000"]
+    assert len(set(colors)) == 4
+    assert not {*colors[2:]} & {style.color for style in STYLES.values()}
+
+
+def test_shades_of_buffers_are_distinct():
     assert len(set(buffer_colors(["a", "b", "c"]).values())) == 3
 
 
 def test_eight_groups_have_distinct_styles():
-    assert len(set(group_colors(["cubic"] * 8))) == 8
-    assert group_colors(["copa", "copa", "bbr"])[::2] == ["#d55e00", "#009e73"]
+    assert len(set(group_colors(Scenario(["cubic"] * 8)))) == 8
+    assert group_colors(Scenario(["copa", "copa", "bbr"]))[::2] == ["#d55e00", "#009e73"]
 
 
 def test_every_marker_has_a_shape_of_its_own_in_the_page():
-    markers = {style.marker for style in STYLES.values()}
-    assert len(markers) == len(STYLES)
+    markers = {style.marker for style in (*STYLES.values(), OWN)}
+    assert len(markers) == len(STYLES) + 1
     script = (
         resources.files("dumbbell.report").joinpath("templates", "charts.js").read_text("utf-8")
     )

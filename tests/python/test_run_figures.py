@@ -106,3 +106,14 @@ def test_a_table_of_groups_that_the_run_does_not_have_is_damaged(nagi_run, tmp_p
     directory = Run(nagi_run.scenario, nagi_run.summary, tables).save(tmp_path / "run")
     with pytest.raises(ResultError, match=r"queue_by_group\.parquet: is damaged: its column"):
         _ = Run.load(directory).queue_by_group
+
+
+@pytest.mark.parametrize("names", [[], ["access", "core"]])
+def test_a_link_is_in_no_legend_of_flows(names):
+    links = [Link(name, rate="10mbit") for name in names]
+    route = {"route": names} if names else {}
+    groups = [Group("reno", **route), Group("cubic", **route)]
+    run = dumbbell.run(groups, links=links, time="2s")
+    (legend,) = run.plot("goodput", "queue", "sojourn").legends
+    assert {text.get_text() for text in legend.get_texts()} == {"Reno", "CUBIC"}
+    assert not [text for each in run.plot("queue").legends for text in each.get_texts()]

@@ -17,6 +17,7 @@ from dumbbell.congestion_control.choice import (
 )
 from dumbbell.congestion_control.linux_tree import tree_in_use
 from dumbbell.congestion_control.live import SourceFiles, live
+from dumbbell.congestion_control.names import short_names
 from dumbbell.congestion_control.presets import BBR_BEFORE_5_1, BBR_OVER_PACING, PRESETS
 from dumbbell.congestion_control.recorded import RecordedCongestionControl
 
@@ -33,5 +34,6 @@ __all__ = [
     "congestion_controls",
     "describe",
     "live",
+    "short_names",
     "tree_in_use",
 ]

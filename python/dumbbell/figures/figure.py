@@ -33,7 +33,7 @@ class Curve:
     Attributes
     ----------
     label
-        Its name in the legend.
+        Its name in the legend; empty if it is the only curve, and has no entry there.
     x, y
         The points.
     color

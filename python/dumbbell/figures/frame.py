@@ -175,9 +175,8 @@ class Legend:
     """
 
     def __init__(self, figures: Sequence[Figure], width_mm: float, style: str) -> None:
-        self.names = len(
-            {curve.label for figure in figures for curve in figure.curves if not curve.optional}
-        )
+        curves = [curve for figure in figures for curve in figure.curves]
+        self.names = len({curve.label for curve in curves if curve.label and not curve.optional})
         self.columns = max(1, min(self.names, round(width_mm / LABEL_MM)))
         caption = figures[0].caption if style == "report" else ""
         self.heading = fill(caption, round(width_mm / LETTER_MM))

@@ -93,11 +93,12 @@ def with_margin(low: float, high: float) -> Range:
 
 
 def draw_legend(place: Axes | Canvas, handles: Handles, **how: Any) -> None:
-    """Name curves by what stands for them.
+    """Name curves by what stands for them, those that have a name.
 
     matplotlib alone would leave out labels that begin with ``_``, as a file's name may.
     """
-    place.legend(list(handles.values()), list(handles), **how)
+    named = {label: handle for label, handle in handles.items() if label}
+    place.legend(list(named.values()), list(named), **how)
 
 
 def draw_curve(axes: Axes, curve: Curve) -> Any:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dumbbell.congestion_control.choice import split_preset
+from dumbbell.congestion_control import short_names
+from dumbbell.congestion_control.choice import is_file, is_python_class, split_preset
 
 __all__ = [
     "CONNECTION_COLORS",
+    "OWN",
     "UNKNOWN_COLOR",
     "Style",
     "buffer_colors",
     "cc_label",
+    "distinct_colors",
     "group_colors",
     "shades",
     "style_of",
@@ -54,7 +57,13 @@ STYLES = {
     "ledbat": Style("LEDBAT", "#4d7c0f", "<"),
     "nagi": Style("nagi", "#1f7a8c", ">"),
 }
+#: Of what belongs to no algorithm, and of the kernel's own that are not among ours.
 UNKNOWN_COLOR = "#6c6c6c"
+#: The user's own algorithm or program, which a figure is about: the strongest colour, and none of
+#: ours. On a dark page black is the text's colour.
+OWN = Style("", "#000000", "d")
+#: For further ones of the user's.
+OWN_COLORS = (OWN.color, "#b3003b", "#5b21b6")
 #: For further groups of the same congestion control: the rest of the palette.
 OTHER_COLORS = ("#e69f00", "#56b4e9", "#8b6d00", "#6c6c6c")
 #: Viridis (Smith and van der Walt, CC0) from 0.2 to 0.9 in steps of 0.1: without its ends, of which
@@ -67,11 +76,13 @@ CONNECTION_COLORS = (*(style.color for style in STYLES.values()), *OTHER_COLORS)
 
 
 def style_of(cc: str) -> Style:
-    """Return a CCA's style; a user's own gets its name and a neutral grey."""
+    """Return a CCA's style."""
     if cc.startswith("linux/"):
         # The kernel's own is the same algorithm and looks the same.
         style = style_of(cc.removeprefix("linux/"))
         return Style(f"Linux's {style.label}", style.color, style.marker)
+    if is_file(cc) or is_python_class(cc):
+        return replace(OWN, label=short_names([cc])[cc])
     return STYLES.get(cc, Style(cc, UNKNOWN_COLOR, "v"))
 
 
@@ -84,9 +95,15 @@ def cc_label(cc: str) -> str:
 
 def group_colors(ccs: Sequence[str]) -> list[str]:
     """Return a colour per group: its CCA's, or another if that is taken."""
+    return distinct_colors([style_of(cc) for cc in ccs])
+
+
+def distinct_colors(styles: Sequence[Style]) -> list[str]:
+    """Return a colour per style: its own, or another if that is taken."""
     colors: list[str] = []
-    for cc in ccs:
-        wanted = (style_of(cc).color, *OTHER_COLORS, *CONNECTION_COLORS)
+    for style in styles:
+        own = OWN_COLORS if style.color == OWN.color else ()
+        wanted = (style.color, *own, *OTHER_COLORS, *CONNECTION_COLORS)
         colors.append(next((color for color in wanted if color not in colors), UNKNOWN_COLOR))
     return colors
 

@@ -10,14 +10,17 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Footer, RichLog, Static
 from textual_plot import HiResMode, LegendLocation, PlotWidget
 
-from dumbbell.figures.style import group_colors
+from dumbbell.figures.style import OWN
 from dumbbell.live.history import WINDOW_S, Curve, History
+from dumbbell.plots import group_colors
 from dumbbell.scenario import Scenario
 
 __all__ = ["LiveView"]
 
 #: How often it is drawn, s.
 EVERY_S = 0.1
+#: Of what is black on paper.
+OWN_COLOR = "#ffffff"
 #: Colours of links, which have none of their own.
 LINK_COLORS = ("white", "bright_black", "yellow", "magenta")
 
@@ -54,7 +57,7 @@ class LiveView(App[None]):
         self.history = History(scenario)
         self.look = look
         self.has_output = has_output
-        colors = group_colors([group.cc.name for group in scenario.groups])
+        colors = [OWN_COLOR if color == OWN.color else color for color in group_colors(scenario)]
         self.line_colors = dict(zip(scenario.group_labels, colors, strict=True))
         self.line_colors |= {
             link.name: LINK_COLORS[number % len(LINK_COLORS)]

@@ -6,8 +6,7 @@ import numpy as np
 
 from dumbbell.figures.figure import Mark
 from dumbbell.figures.floats import to_floats
-from dumbbell.figures.style import group_colors
-from dumbbell.plots.labels import group_labels
+from dumbbell.plots.labels import group_colors, group_labels
 from dumbbell.plots.state_values import first_state, state_values
 from dumbbell.run import Run
 
@@ -24,7 +23,7 @@ def mode_marks(run: Run) -> tuple[Mark, ...]:
 
     The mode is the state of that name, with labels; `cubic`, for example, has none.
     """
-    colors = group_colors([group.cc.name for group in run.scenario.groups])
+    colors = group_colors(run.scenario)
     labels = group_labels(run.scenario)
     marks = []
     for group, (label, color) in enumerate(zip(labels, colors, strict=True)):

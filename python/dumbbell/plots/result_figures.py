@@ -11,11 +11,11 @@ import numpy as np
 from dumbbell.base.errors import ResultError, nearest
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.figures.figure import Curve, Figure
-from dumbbell.figures.style import UNKNOWN_COLOR, cc_label, group_colors, style_of
+from dumbbell.figures.style import UNKNOWN_COLOR, cc_label, style_of
 from dumbbell.metrics import Metric
 from dumbbell.models import MODELS, Model, Prediction, models_of
 from dumbbell.plots.cell_values import CellValues
-from dumbbell.plots.labels import design_labels
+from dumbbell.plots.labels import design_labels, group_colors, group_styles
 from dumbbell.plots.model_overlay import model_curve
 from dumbbell.plots.sweep_layout import Facet, Layout, lay_out
 from dumbbell.scenario.describe_path import describe_path
@@ -53,11 +53,10 @@ class SweepView:
         self.result = result
         self.name = name
         self.values = CellValues(result)
-        names = [group.cc.name for group in result.scenario.groups]
         self.labels = design_labels(result.design)
         self.swept = swept_ccs(result.design)
-        self.colors = group_colors(names)
-        self.markers = [style_of(name).marker for name in names]
+        self.colors = group_colors(result.scenario)
+        self.markers = [style.marker for style in group_styles(result.scenario)]
         self.cells = cells or {cell.index: cell.index for cell in result.cells}
         self.predictions = cache(self._predictions)
 

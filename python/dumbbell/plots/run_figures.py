@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from dumbbell.base.errors import ResultError, nearest
 from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray
 from dumbbell.figures.floats import to_floats
-from dumbbell.figures.style import UNKNOWN_COLOR, group_colors, shades
+from dumbbell.figures.style import UNKNOWN_COLOR, shades
 from dumbbell.metrics.metric import AT
-from dumbbell.plots.labels import group_labels
+from dumbbell.plots.labels import group_colors, group_labels
 from dumbbell.plots.mode_marks import mode_marks
 from dumbbell.plots.state_values import first_state, state_values
 from dumbbell.plots.time_grid import TimeGrid
@@ -163,7 +163,7 @@ def flow_lines(run: Run) -> list[Line]:
     """Return a line per flow; with many flows, one per group."""
     flows = run.summary["flows"]
     labels = group_labels(run.scenario)
-    colors = colors_of(run)
+    colors = group_colors(run.scenario)
     members = [
         tuple(flow["flow"] for flow in flows if flow["group"] == group)
         for group in range(len(labels))
@@ -180,11 +180,6 @@ def flow_lines(run: Run) -> list[Line]:
     ]
 
 
-def colors_of(run: Run) -> list[str]:
-    """Return each group's colour."""
-    return group_colors([group.cc.name for group in run.scenario.groups])
-
-
 def draw_queue(run: Run, table: pa.Table, grid: TimeGrid, link: str) -> list[Figure]:
     """Draw the columns of a link's queue; if there are several links, each is named."""
     rows, figures = queue_rows(table, link), []
@@ -194,8 +189,7 @@ def draw_queue(run: Run, table: pa.Table, grid: TimeGrid, link: str) -> list[Fig
         time_s, values = to_floats(rows["time_us"]) / 1e6, to_floats(rows[quantity.column])
         drawn = grid.extremes(time_s, quantity.scale * values)
         several = len(run.links) > 1
-        label = "queue" if several else link
-        curves = [Curve(label, grid.time_s, drawn, UNKNOWN_COLOR)]
+        curves = [Curve("", grid.time_s, drawn, UNKNOWN_COLOR)]
         title = quantity.title
         if several:
             name, title = f"{name}{AT}{link}", f"{title} · {link}"
@@ -208,7 +202,7 @@ def draw_by_group(run: Run, grid: TimeGrid, link: str) -> list[Figure]:
     if BY_GROUP not in run.tables:
         return []
     rows = queue_rows(run.queue_by_group, link)
-    labels, colors = group_labels(run.scenario), colors_of(run)
+    labels, colors = group_labels(run.scenario), group_colors(run.scenario)
     curves = []
     for group in pc.unique(rows["group"]).to_pylist():
         mine = rows.filter(pc.equal(rows["group"], group))
@@ -233,7 +227,7 @@ def draw_statistics(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list
             continue
         title, unit, scale = state_unit(column, "")
         drawn = grid.extremes(to_floats(rows["time_us"]) / 1e6, scale * values)
-        curve = Curve("queue" if several else link, grid.time_s, drawn, UNKNOWN_COLOR)
+        curve = Curve("", grid.time_s, drawn, UNKNOWN_COLOR)
         name = f"{title}{AT}{link}" if several else title
         heading = f"{title} · {run.link(link).get('queue', link)}{f' at {link}' if several else ''}"
         figures.append(figure_of(run, name, heading, title, unit, [curve]))
@@ -311,7 +305,7 @@ def draw_states(run: Run, grid: TimeGrid, group: int) -> list[Figure]:
     if table is None:
         return []
     time_s = to_floats(table["time_us"]) / 1e6
-    label, color = group_labels(run.scenario)[group], colors_of(run)[group]
+    label, color = group_labels(run.scenario)[group], group_colors(run.scenario)[group]
     declared = {series.name: series.unit for series in run.series(group)}
     figures = []
     for column in [name for name in table.column_names if name not in ("time_us", "flow")]:

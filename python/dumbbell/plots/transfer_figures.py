@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray
-from dumbbell.figures.style import group_colors, shades
-from dumbbell.plots.labels import group_labels
+from dumbbell.figures.style import shades
+from dumbbell.plots.labels import group_colors, group_labels
 from dumbbell.run import Run
 from dumbbell.run.group_transfers import GroupTransfers, group_transfers
 from dumbbell.statistics.survival import SurvivalCurve
@@ -63,7 +63,7 @@ def draw_transfers(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
         Of a curve.
     """
     groups = group_transfers(run)
-    colors = group_colors([group.cc.name for group in run.scenario.groups])
+    colors = group_colors(run.scenario)
     looks = list(zip(group_labels(run.scenario), colors, strict=True))
     figures = [draw_times(each, groups, looks, max_points) for each in TIMES]
     figures += [draw_slowdowns(groups, looks), draw_bitrates(run, groups, looks)]

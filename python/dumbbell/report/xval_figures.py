@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dumbbell.compare.xval import XvalCase
-from dumbbell.figures import Curve, Figure, group_colors
-from dumbbell.plots import group_labels
+from dumbbell.figures import Curve, Figure
+from dumbbell.plots import group_colors, group_labels
 from dumbbell.run import Run
 
 __all__ = ["draw_case"]
@@ -49,7 +49,7 @@ def draw_case(case: XvalCase) -> list[Figure]:
 def draw_flows(case: XvalCase, runs: Iterable[tuple[Run, str, bool]]) -> list[Figure]:
     """Draw each group's goodput, RTT and inflight."""
     names = group_labels(case.scenario)
-    colors = group_colors([group.cc.name for group in case.scenario.groups])
+    colors = group_colors(case.scenario)
     curves: dict[str, list[Curve]] = {column: [] for column, *_ in SERIES}
     for run, engine, dashed in runs:
         for column, _, _, scale, parts, _ in SERIES:

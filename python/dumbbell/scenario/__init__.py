@@ -3,7 +3,7 @@
 from dumbbell.scenario.describe_path import describe_path
 from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.group import MAX_FLOWS, Group
-from dumbbell.scenario.group_labels import label_of, short_names
+from dumbbell.scenario.group_labels import label_of
 from dumbbell.scenario.link import Link
 from dumbbell.scenario.linux_release import TcpChoice
 from dumbbell.scenario.scenario import Scenario
@@ -17,5 +17,4 @@ __all__ = [
     "describe_path",
     "fields_of",
     "label_of",
-    "short_names",
 ]

@@ -13,22 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.plain_value import to_plain
-from dumbbell.congestion_control.choice import (
-    KERNELS_DEFAULT,
-    PYTHON_CLASS,
-    congestion_controls,
-    file_of,
-    is_file,
-    is_python_class,
-    table_of,
-)
+from dumbbell.congestion_control.choice import KERNELS_DEFAULT
+from dumbbell.congestion_control.names import short_names
 from dumbbell.scenario.fields import fields_of
 
 if TYPE_CHECKING:
     from dumbbell.congestion_control import CongestionControlChoice
     from dumbbell.scenario import Group, Scenario
 
-__all__ = ["Varied", "group_labels", "label_of", "plain_labels", "short_names"]
+__all__ = ["Varied", "group_labels", "label_of", "plain_labels"]
 
 #: What axes change of each group: their values by field, by index of the group. A parameter is
 #: ``cc.mode_window_rtts`` or ``traffic.load``.
@@ -36,8 +29,6 @@ Varied = Mapping[int, Mapping[str, Sequence[Any]]]
 
 #: Congestion control algorithms that the label of a group lists.
 MAX_ALTERNATIVES = 3
-#: Endings of source files that a label is without.
-SUFFIXES = (".bpf.c", ".c", ".py")
 #: Fields that tell no groups apart: one is the label itself, the other is its beginning.
 NOT_DIFFERENT = ("name", "cc")
 
@@ -211,54 +202,3 @@ def written_value(
     if isinstance(value, bool):
         return "on" if value else "off"
     return "none" if value is None else f"{excerpt(to_plain(value))}"
-
-
-def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Return what congestion control algorithms are called: a file by its name, not by its path.
-
-    Parameters
-    ----------
-    names
-        As scenarios name them, without parameters.
-
-    Returns
-    -------
-    dict
-        ``{"./mycc/mycc.bpf.c": "mycc", "cubic": "cubic"}``; ``mycc.bpf.c`` beside ``mycc.py``, or
-        where `mycc` is built in; ``tcp_bbr (6.1)`` beside one of another directory.
-    """
-    spelled = {name: spellings(name) for name in names}
-    built_in = congestion_controls().keys()
-    short = {}
-    for name, own in spelled.items():
-        others = {each for other in spelled if other != name for each in (other, *spelled[other])}
-        taken = others if name in built_in else others | built_in
-        # Of namesakes the directories, and where these do not help, the groups' numbers.
-        short[name] = next((each for each in own if each not in taken), None) or with_directory(
-            name, [other for other in spelled if other != name and set(own) & set(spelled[other])]
-        )
-    return short
-
-
-def spellings(name: str) -> tuple[str, ...]:
-    """Return what a congestion control algorithm may be called, the shortest first."""
-    if is_python_class(name):
-        return name.removeprefix(PYTHON_CLASS), name
-    if not is_file(name):
-        return (name,)
-    file = PurePath(name).name
-    stem = file_of(file).name
-    for ending in SUFFIXES:
-        stem = stem.removesuffix(ending)
-    return table_of(name) or stem, file
-
-
-def with_directory(name: str, others: Sequence[str]) -> str:
-    """Return a file's name and its nearest directory that no namesake has at that place."""
-    stem = spellings(name)[0]
-    above = PurePath(name).parts[:-1][::-1]
-    for depth, directory in enumerate(above):
-        theirs = {PurePath(other).parts[:-1][::-1][depth : depth + 1] for other in others}
-        if (directory,) not in theirs and directory != "/":
-            return f"{stem} ({directory})"
-    return stem

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dumbbell.base.quantities import pluralize
-from dumbbell.congestion_control import CongestionControlChoice
+from dumbbell.congestion_control import CongestionControlChoice, short_names
 from dumbbell.gate import write_value
-from dumbbell.scenario import short_names
 from dumbbell_studies.score.board import Board
 from dumbbell_studies.score.control import CellScore, ControlScore, MetricScore
 from dumbbell_studies.score.league import League

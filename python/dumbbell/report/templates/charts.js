@@ -14,9 +14,9 @@
   function words(text) { return typeof text === "object" ? text[root.lang] || text.en : text; }
   // What a curve is called whatever the page's language is.
   function nameOf(curve) { return typeof curve.label === "object" ? curve.label.en : curve.label; }
-  // Okabe and Ito's colours are made for white paper.
+  // Okabe and Ito's colours are made for white paper, and black is what is the user's own.
   function bright(hex) {
-    if (!hex) { return colour("--ink"); }
+    if (!hex || hex === "#000000") { return colour("--ink"); }
     if (!dark.matches || root.classList.contains("paper")) { return hex; }
     const parts = [1, 3, 5].map(function (at) { return Math.min(255, Math.round(parseInt(hex.slice(at, at + 2), 16) * 1.3 + 25)); });
     return "rgb(" + parts.join(",") + ")";
@@ -32,6 +32,7 @@
   const cross = [[0.45, 0.125], [1.1, 0.19], [1.1, 0.31], [0.45, 0.375], [1.1, 0.44], [1.1, 0.56], [0.45, 0.625], [1.1, 0.69], [1.1, 0.81], [0.45, 0.875], [1.1, 0.94], [1.1, 1.06]];
   const MARKERS = {
     s: regular(4, 0.125), D: regular(4, 0), "^": regular(3, 0), v: regular(3, 0.5), "<": regular(3, 0.75), ">": regular(3, 0.25), p: regular(5, 0), h: regular(6, 0),
+    d: [[1.15, 0], [0.65, 0.25], [1.15, 0.5], [0.65, 0.75]],
     P: cross,
     X: cross.map(function (corner) { return [corner[0], corner[1] + 0.125]; }),
     "*": Array.from({ length: 10 }, function (_, at) { return [at % 2 ? 0.5 : 1.25, at / 10]; }),
@@ -211,7 +212,7 @@
         const line = document.createElement("span"), dot = document.createElement("i");
         dot.style.background = bright(curve.color);
         const low = curve.low && !curve.x && curve.high[own] > curve.low[own] ? " [" + written(curve.low[own]) + ", " + written(curve.high[own]) + "]" : "";
-        line.append(dot, words(curve.label) + " " + (figure.y_names ? figure.y_names[value] || value : written(value)) + low);
+        line.append(dot, words(curve.label || figure.y_label) + " " + (figure.y_names ? figure.y_names[value] || value : written(value)) + low);
         tip.append(line);
       });
       tip.hidden = false;
@@ -274,7 +275,7 @@
   }
   function legendOf(element, figures) {
     const curves = new Map();
-    figures.forEach(function (figure) { figure.curves.forEach(function (curve) { if (!curves.has(nameOf(curve))) { curves.set(nameOf(curve), curve); } }); });
+    figures.forEach(function (figure) { figure.curves.forEach(function (curve) { if (curve.label && !curves.has(nameOf(curve))) { curves.set(nameOf(curve), curve); } }); });
     const hidden = new Set();
     curves.forEach(function (curve, label) { if (curve.off) { hidden.add(label); } });
     const before = element.previousElementSibling;
@@ -321,7 +322,7 @@
     const lines = [];
     let x = 8, y = 22;
     if (entry.figure.title) { lines.push('<text x="8" y="16" style="font:600 13px system-ui,sans-serif">' + window.escapeXml(words(entry.figure.title)) + "</text>"); y = 38; }
-    entry.figure.curves.filter(function (curve) { return !entry.hidden.has(nameOf(curve)); }).forEach(function (curve) {
+    entry.figure.curves.filter(function (curve) { return curve.label && !entry.hidden.has(nameOf(curve)); }).forEach(function (curve) {
       const label = words(curve.label), wide = 46 + widest([label]);
       if (x > 8 && x + wide > size[0]) { x = 8; y += 16; }
       lines.push('<g transform="translate(' + x + " " + (y - 10) + ')">' + keyShapes(curve) + '</g><text x="' + (x + 30) + '" y="' + y + '" style="font:' + FONT + '">' + window.escapeXml(label) + "</text>");
