@@ -1,7 +1,7 @@
 """Writes the tables of accuracy.md: pairs of CCAs, simulated and on the kernel.
 
-The kernel's runs are data (``dumbbell validate … --save``), the simulator's are done again, which takes
-about ten minutes: ``python tools/accuracy.py``.
+The kernel's runs are data (``dumbbell validate … --save``), the simulator's are done again, which
+takes about ten minutes: ``python tools/accuracy.py``.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from markdown_tables import markdown_table, replace_tables  # next to this file
 
 from dumbbell_studies.papers import PAPERS
 from dumbbell_studies.papers.apparatus import ELEMENTS
-from dumbbell_studies.papers.element import Element, Treatment
+from dumbbell_studies.papers.apparatus_element import ApparatusElement, Treatment
 from dumbbell_studies.papers.presets import PRESETS, kernel_part
 from dumbbell_studies.papers.questions import QUESTIONS
 
@@ -38,7 +38,7 @@ def elements() -> str:
     )
 
 
-def on_kernel(element: Element) -> str:
+def on_kernel(element: ApparatusElement) -> str:
     """Say whether the kernel engine has an element: ``yes``, ``no`` or which levels."""
     (plain,) = (
         PAPERS[paper].scenario(question.points[0], 1)

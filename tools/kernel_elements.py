@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from markdown_tables import markdown_table  # next to this file
 
 from dumbbell_studies.papers import PAPERS
-from dumbbell_studies.papers.element import Setup, Treatment, name_of
+from dumbbell_studies.papers.apparatus_element import Setup, Treatment, name_of
 from dumbbell_studies.papers.measured_text import decode
 from dumbbell_studies.papers.presets import kernel_part, preset_for
 from dumbbell_studies.papers.question import Question

@@ -20,7 +20,7 @@ from typing import Any
 from dumbbell import Run, run_all
 from dumbbell_studies.papers import PAPERS
 from dumbbell_studies.papers.apparatus import apply
-from dumbbell_studies.papers.element import Setup, Treatment
+from dumbbell_studies.papers.apparatus_element import Setup, Treatment
 from dumbbell_studies.papers.kakenhi2024.runs import Alone, Interval, Mixed
 from dumbbell_studies.papers.measured_text import decode, encode
 from dumbbell_studies.papers.presets import PRESETS, kernel_part

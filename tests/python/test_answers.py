@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from dumbbell_studies.cli.print_reproduction import print_answer
-from dumbbell_studies.papers import Check, Finding
+from dumbbell_studies.papers import ClauseResult, Finding
 from dumbbell_studies.papers.answers import answer_to, answers
 from dumbbell_studies.papers.apparatus import ELEMENTS, elements_for
 from dumbbell_studies.papers.conclusion import Conclusion
@@ -137,7 +137,7 @@ def test_elements_have_plain_words():
 def printed(*shown: tuple[str, bool], apparatus: str = "") -> str:
     """What the terminal answers to findings that are shown or not."""
     findings = [
-        Finding(name, "", 10 * ((Check("", "{}", (1.0,), holds),),)) for name, holds in shown
+        Finding(name, "", 10 * ((ClauseResult("", "{}", (1.0,), holds),),)) for name, holds in shown
     ]
     result: Any = SimpleNamespace(
         results=[SimpleNamespace(headline="some")],

@@ -15,7 +15,7 @@ from dumbbell.base.errors import ScenarioError
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers import PAPERS, coexistence
 from dumbbell_studies.papers.apparatus import ELEMENTS, apply
-from dumbbell_studies.papers.element import Element, Treatment, name_of
+from dumbbell_studies.papers.apparatus_element import ApparatusElement, Treatment, name_of
 from dumbbell_studies.papers.ogino2021 import runs as ogino
 from dumbbell_studies.papers.presets import PRESETS, kernel_part, preset_for, with_preset
 from dumbbell_studies.papers.saito2022 import runs as saito
@@ -75,7 +75,7 @@ def test_a_preset_changes_this_and_nothing_else(name):
 
 
 @pytest.mark.parametrize("element", ELEMENTS.values(), ids=list(ELEMENTS))
-def test_every_level_of_an_element_changes_some_scenario(element: Element):
+def test_every_level_of_an_element_changes_some_scenario(element: ApparatusElement):
     assert re.fullmatch("[a-z0-9_]+", element.id)
     assert element.what.endswith(".")
     assert element.source

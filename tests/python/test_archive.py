@@ -96,7 +96,8 @@ def test_a_sweep_verifies_from_end_to_end(saved, packed, tmp_path):
     assert "2 runs repeated: identical" in done.stdout
     made = dumbbell_in(saved, "archive", "run", "-o", str(tmp_path / "run.tar.zst"), "--json")
     assert json.loads(made.stdout)["kind"] == "run"
-    assert json.loads(dumbbell_in(tmp_path, "archive", "verify", "run.tar.zst", "--json").stdout)["identical"]
+    verified = dumbbell_in(tmp_path, "archive", "verify", "run.tar.zst", "--json")
+    assert json.loads(verified.stdout)["identical"]
 
 
 def test_names_what_differs(packed, tmp_path, cli):

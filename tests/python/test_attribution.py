@@ -13,20 +13,20 @@ from dumbbell.scenario import Group, Scenario
 from dumbbell_studies.cli.attribution import STYLES
 from dumbbell_studies.papers import (
     PAPERS,
-    Check,
+    ClauseResult,
     Finding,
     Outcome,
     Paper,
     apparatus,
     screening,
 )
+from dumbbell_studies.papers.apparatus_element import ApparatusElement, Level, Setup, Treatment
 from dumbbell_studies.papers.attribution import Attribution, AttributionInterrupted, attribute
 from dumbbell_studies.papers.conclusion import Conclusion, FindingAttribution
-from dumbbell_studies.papers.element import Element, Level, Setup, Treatment
 from dumbbell_studies.papers.ogino2021 import runs as ogino
 from dumbbell_studies.papers.prediction import predictions_on
 from dumbbell_studies.papers.presets import Preset
-from dumbbell_studies.papers.question import Quantity, Question
+from dumbbell_studies.papers.question import FindingQuantity, Question
 from dumbbell_studies.papers.questions import QUESTIONS
 from dumbbell_studies.papers.trial import Trial, compare, significant
 from dumbbell_studies.papers.trials import Trials, fresh
@@ -47,8 +47,8 @@ def marked(name: str) -> Callable[[Scenario], Scenario]:
     return lambda scenario: scenario.replace(name=f"{scenario.name} {name}")
 
 
-def element(name: str, *levels: str) -> Element:
-    return Element(
+def element(name: str, *levels: str) -> ApparatusElement:
+    return ApparatusElement(
         name, "Made up.", "nowhere", ("Z1",), tuple(Level(x, marked(f"{name}={x}")) for x in levels)
     )
 
@@ -86,12 +86,12 @@ class MadeUp(Trials[float, Seen]):
                 self.measured[name] = Seen(self.world(set(name.split()[2:]), each[2]))
 
 
-def rule(seen: Any) -> list[Check]:
-    return [Check("above 1", "{:.1f}", (run.value,), run.value > 1) for run in seen.values()]
+def rule(seen: Any) -> list[ClauseResult]:
+    return [ClauseResult("above 1", "{:.1f}", (run.value,), run.value > 1) for run in seen.values()]
 
 
 QUESTION: Question[float, Seen] = Question(
-    "Z1", (1.0, 2.0), (1.0,), rule, (Quantity("value", "", lambda seen: seen[1.0].value),)
+    "Z1", (1.0, 2.0), (1.0,), rule, (FindingQuantity("value", "", lambda seen: seen[1.0].value),)
 )
 
 
@@ -106,7 +106,7 @@ def finding(world: World) -> Finding:
 def attributed(monkeypatch) -> Callable[..., tuple[FindingAttribution, MadeUp]]:
     def call(
         world: World,
-        *elements: Element,
+        *elements: ApparatusElement,
         preset: Preset | None = None,
         question: Question[float, Seen] = QUESTION,
     ) -> tuple[FindingAttribution, MadeUp]:
@@ -296,7 +296,7 @@ def test_points_that_cannot_change_the_answer_do_not_run(attributed):
 
 
 def test_an_element_without_effect_on_the_scenario_is_not_tried(attributed):
-    nothing = Element("none", "Made up.", "nowhere", ("Z1",), (Level("on", lambda s: s),))
+    nothing = ApparatusElement("none", "Made up.", "nowhere", ("Z1",), (Level("on", lambda s: s),))
     found, _ = attributed(lambda _marks, _seed: 0.0, nothing)
     assert found.screened == ()
 
@@ -387,7 +387,7 @@ def test_elements_are_compared_with_the_plain_set_up_at_the_same_points(attribut
         return 2.0
 
     question = replace(
-        QUESTION, fewer=(1.0,), rule=lambda seen: [Check("one", "{}", (0,), len(seen) == 1)]
+        QUESTION, fewer=(1.0,), rule=lambda seen: [ClauseResult("one", "{}", (0,), len(seen) == 1)]
     )
     found, _ = attributed(world, element("a", "1"), question=question)
     assert found.plain is not None
@@ -497,7 +497,7 @@ def test_an_interrupt_keeps_the_findings_that_are_finished(monkeypatch):
     def world(_marks: set[str], _seed: int) -> float:
         return 2.0
 
-    def interrupt(_seen: Any) -> list[Check]:
+    def interrupt(_seen: Any) -> list[ClauseResult]:
         raise KeyboardInterrupt
 
     second = replace(QUESTION, finding="Z2", rule=interrupt)

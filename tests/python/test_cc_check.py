@@ -107,7 +107,7 @@ def sandbox_facts() -> str:
 
 @pytest.mark.parametrize("name", congestion_controls())
 def test_our_own_weather_a_storm(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """50 sockets; `make test-all` sends 150, and some with parameters at the ends of their ranges."""
+    """50 sockets; `make test-all` sends 150, some with parameters at their ends."""
     if not THOROUGH:
         monkeypatch.setattr("dumbbell.cc_check.storm.ends", lambda _builder: ())
         monkeypatch.setattr("dumbbell.cc_check.storm.FLOWS", 50)

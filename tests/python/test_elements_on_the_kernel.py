@@ -17,7 +17,7 @@ import pytest
 from dumbbell.run.engine import check_for_kernel
 from dumbbell_studies.papers import PAPERS
 from dumbbell_studies.papers.apparatus import apply
-from dumbbell_studies.papers.element import Treatment
+from dumbbell_studies.papers.apparatus_element import Treatment
 from dumbbell_studies.papers.measured_text import decode
 from dumbbell_studies.papers.presets import PRESETS, kernel_part
 from dumbbell_studies.papers.questions import QUESTIONS

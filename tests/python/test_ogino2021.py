@@ -10,7 +10,7 @@ import pytest
 import dumbbell
 from dumbbell.statistics import mean_interval
 from dumbbell_studies.papers import PAPERS
-from dumbbell_studies.papers.finding import Check, Finding, Outcome
+from dumbbell_studies.papers.finding import ClauseResult, Finding, Outcome
 from dumbbell_studies.papers.inflight_counts import Counts
 from dumbbell_studies.papers.ogino2021 import PAPER
 from dumbbell_studies.papers.ogino2021.measurements import Kind, Measured, measure
@@ -171,7 +171,7 @@ def test_a_cubic_that_is_nowhere_ahead_is_not_a2():
 
 def test_a_finding_without_checks_is_not_shown():
     assert not Finding("X", "nothing", ()).shown
-    assert Finding("X", "something", ((Check("so", "{:.0f}", (1,), holds=True),),)).shown
+    assert Finding("X", "something", ((ClauseResult("so", "{:.0f}", (1,), holds=True),),)).shown
 
 
 def seeds(held: int, of: int) -> World:

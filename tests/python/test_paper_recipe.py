@@ -11,7 +11,7 @@ import dumbbell_studies.papers as package
 from dumbbell.figures import Figure
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
-from dumbbell_studies.papers import PAPERS, Check, Finding, Paper, ResultTable, reproduce
+from dumbbell_studies.papers import PAPERS, ClauseResult, Finding, Paper, ResultTable, reproduce
 from dumbbell_studies.papers.results import Results, group_values
 from dumbbell_studies.report import write_report
 
@@ -25,7 +25,7 @@ def measure(_point: float, run: Run) -> float:
 
 def findings(results: Results[float, float]) -> list[Finding]:
     checks = [
-        (Check("at 1 BDP a full link", "{:.0%}", (seen[1.0],), seen[1.0] > 0.8),)
+        (ClauseResult("at 1 BDP a full link", "{:.0%}", (seen[1.0],), seen[1.0] > 0.8),)
         for seen in results.repetitions()
     ]
     return [Finding("Z1", "Reno fills the link.", tuple(checks))]

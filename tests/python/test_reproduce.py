@@ -139,7 +139,7 @@ def test_check_exits_with_1_when_a_finding_is_not_shown(
         assert text in outcome.out
 
     def with_findings(*, shown: bool) -> papers.Paper[Any, Any]:
-        check = papers.Check("more than 0", "{:.0f}", (0.0,), holds=shown)
+        check = papers.ClauseResult("more than 0", "{:.0f}", (0.0,), holds=shown)
         finding = papers.Finding("A1", "something", ((check,),))
         return replace(
             short_paper,

@@ -27,7 +27,7 @@ from dumbbell_studies.score import (
     Category,
     ControlScore,
     League,
-    Scale,
+    ScoreCurve,
     find_board,
     read_board,
     score_board,
@@ -118,8 +118,8 @@ def test_a_share_may_be_too_small_and_too_large():
 
 
 def test_what_has_no_value_scores_nothing():
-    assert Scale.one_sided(3.0, 38.0).score(None) == 0
-    assert Scale.one_sided(3.0, 38.0).score(float("nan")) == 0
+    assert ScoreCurve.one_sided(3.0, 38.0).score(None) == 0
+    assert ScoreCurve.one_sided(3.0, 38.0).score(float("nan")) == 0
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ import dumbbell
 from dumbbell import Group, Scenario
 from dumbbell.base.errors import ResultError, ScenarioError
 from dumbbell.compare.fair_part import fair_bits, part_of
-from dumbbell.compare.reference import Outcome, Side, compared, mean_values
+from dumbbell.compare.reference import ReferencePair, Side, compared, mean_values
 from dumbbell.compare.worst import WORST, worst_named
 from dumbbell.run import engine
 from dumbbell.scenario.file import format_scenario
@@ -31,10 +31,10 @@ from dumbbell.scenario_space.space import SPACES, Space, space_named
 from dumbbell.testing import assert_keeps_up, scenarios
 from dumbbell_studies.search import confirm, search
 from dumbbell_studies.search.evaluator import Evaluator
-from dumbbell_studies.search.finding import Finding
 from dumbbell_studies.search.search import SearchResult, bound_of
 from dumbbell_studies.search.shrink import shrink
 from dumbbell_studies.search.variation import crossed, drawn, mutated
+from dumbbell_studies.search.weakness import Weakness
 from tests.python.planted_faults import BBR_TIMEOUT, CUBIC_IDLE, RENO_NO_SACK
 
 BASE = Scenario(["reno"], time="8s", sample="50ms")
@@ -91,8 +91,8 @@ def test_what_one_seed_ruled_out_runs_on_all_before_a_lower_bar_takes_it(monkeyp
 
 
 def test_values_are_means_over_the_outcomes_that_count():
-    def outcome(tested: float | None, reference: float, fault: str = "") -> Outcome:
-        return Outcome(Side(tested, 0.5, fault), Side(reference, 1.0))
+    def outcome(tested: float | None, reference: float, fault: str = "") -> ReferencePair:
+        return ReferencePair(Side(tested, 0.5, fault), Side(reference, 1.0))
 
     counted = [outcome(0.2, 0.8), outcome(0.4, 0.6)]
     failed = [outcome(None, 0.9, "ended in an error"), outcome(0.9, 0.9, "INVALID")]
@@ -341,13 +341,13 @@ def test_spaces_are_declared_once():
 
 
 @pytest.fixture
-def shallow() -> Finding:
+def shallow() -> Weakness:
     """Copa in a buffer of 0.1 BDP, as a search would have found it."""
     plain = plain_of(Scenario(["copa"], time="3s", sample="50ms"))
     kinds = space_named("static", plain.scenario).kinds
     candidate = Candidate.of([kinds["flows"].element((8,)), kinds["buffer"].element((10,))])
     worst = worst_named("drop_rate")
-    return Finding(plain, worst, candidate, candidate, 0.7, 0.01, (0.69,) * 20, 0.3, 1)
+    return Weakness(plain, worst, candidate, candidate, 0.7, 0.01, (0.69,) * 20, 0.3, 1)
 
 
 def test_what_does_not_hold_on_fresh_seeds_is_no_failure(shallow, cli, monkeypatch, tmp_path):
@@ -407,7 +407,9 @@ def test_an_invalid_run_on_the_kernel_is_replaced(shallow, fabricated_kernel, mo
         seeds.append([pair[0].seed for pair in pairs])
         outcomes = compared(pairs, *words, **named)
         if len(seeds) == 1:
-            outcomes[0] = Outcome(Side(None, 0.0, "an impossible window"), outcomes[0].reference)
+            outcomes[0] = ReferencePair(
+                Side(None, 0.0, "an impossible window"), outcomes[0].reference
+            )
         return outcomes
 
     monkeypatch.setattr(import_module("dumbbell_studies.search.search"), "compared", spoiled)

@@ -13,7 +13,7 @@ from dumbbell.run import Run
 from dumbbell.runs import Cache
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers import PAPERS, Paper
-from dumbbell_studies.papers.element import Treatment
+from dumbbell_studies.papers.apparatus_element import Treatment
 from dumbbell_studies.papers.kakenhi2024.measurements import IntervalMeasured
 from dumbbell_studies.papers.measured_text import decode, encode
 from dumbbell_studies.papers.ogino2021.measurements import Kind, Measured

@@ -142,20 +142,20 @@ def verify(
         manifest = extract(Path(path), before, max_bytes)
         if not trust:
             refuse_code(Path(path), manifest)
-        check = Check(before, after, manifest)
-        differences = check.runs(jobs, on_progress)
-        notes = tuple(check.notes())
+        rerun = Rerun(before, after, manifest)
+        differences = rerun.runs(jobs, on_progress)
+        notes = tuple(rerun.notes())
         if not differences and manifest.kind == "sweep":
-            differences = check.rows()
+            differences = rerun.rows()
         measured = [run["path"] for run in manifest.runs if run["engine"] != SIMULATOR]
         without = [
             run["path"]
             for run in manifest.runs
-            if run["engine"] == SIMULATOR and run["path"] not in check.simulated
+            if run["engine"] == SIMULATOR and run["path"] not in rerun.simulated
         ]
         return Verification(
             manifest,
-            tuple(check.simulated),
+            tuple(rerun.simulated),
             tuple(differences),
             notes,
             tuple(measured),
@@ -177,7 +177,7 @@ def refuse_code(path: Path, manifest: Manifest) -> None:
         )
 
 
-class Check:
+class Rerun:
     """An extracted archive, and its runs again.
 
     Parameters

@@ -3,13 +3,13 @@
 | file | purpose |
 |---|---|
 | `check` | the steps, one after the other, and the verdict |
-| `finding` | a step's finding, or why it was left out |
+| `diagnostic` | a step's finding, or why it was left out |
 | `storm` | sends a file through storms and compares the results |
 | `storm_builder` | builds crates/cc/src/check/storm/storm.c with a file |
 | `storm_output` | reads the output of the storm and its sanitizers |
 """
 
 from dumbbell.cc_check.check import Check, check
-from dumbbell.cc_check.finding import Finding, LeftOut
+from dumbbell.cc_check.diagnostic import Diagnostic, LeftOut
 
-__all__ = ["Check", "Finding", "LeftOut", "check"]
+__all__ = ["Check", "Diagnostic", "LeftOut", "check"]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from dumbbell import _core
 from dumbbell.base.errors import CongestionControlError, EngineError
-from dumbbell.cc_check.finding import Finding, LeftOut
+from dumbbell.cc_check.diagnostic import Diagnostic, LeftOut
 from dumbbell.cc_check.storm import FLOWS, STEPS, Storm, storm
 from dumbbell.cc_check.storm_builder import Builder
 from dumbbell.congestion_control import CongestionControlChoice, Description, describe
@@ -62,7 +62,7 @@ class Check:
 
     file: str
     description: Description | None = None
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     storm: Storm | None = None
     verifier: bool | None = None
@@ -79,7 +79,7 @@ class Check:
         self, step: str, kind: str, message: str, level: Literal["error", "warning"] = "error"
     ) -> None:
         """Note a finding."""
-        self.findings.append(Finding(step, level, kind, message))
+        self.findings.append(Diagnostic(step, level, kind, message))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as `--json` prints it; docs/cc-check.md has the words."""

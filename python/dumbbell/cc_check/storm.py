@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dumbbell import _core
-from dumbbell.cc_check.finding import Finding, LeftOut
+from dumbbell.cc_check.diagnostic import Diagnostic, LeftOut
 from dumbbell.cc_check.storm_builder import Builder
-from dumbbell.cc_check.storm_output import Outcome, read_calls, read_problems
+from dumbbell.cc_check.storm_output import StormOutput, read_calls, read_problems
 from dumbbell.cc_check.symbolizer import symbolize
 
 __all__ = ["FLOWS", "STEPS", "Storm", "storm"]
@@ -51,12 +51,12 @@ class Storm:
     seeds: int = 0
     settings: int = 0
     calls: dict[str, int] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 
     def add(self, kind: str, message: str) -> None:
         """Add a finding, once."""
-        finding = Finding("storm", "error", kind, message)
+        finding = Diagnostic("storm", "error", kind, message)
         if finding not in self.findings:
             self.findings.append(finding)
 
@@ -106,7 +106,7 @@ def ends(builder: Builder) -> Iterator[str]:
             yield f"{param['name']}={value}"
 
 
-def add_problems(result: Storm, outcome: Outcome, builder: Builder, where: str = "") -> None:
+def add_problems(result: Storm, outcome: StormOutput, builder: Builder, where: str = "") -> None:
     """Add the problems that a storm's program reported, or that it ended without reporting any."""
     problems = list(read_problems(outcome, builder.source, builder.fields))
     if not problems and outcome.trace is None:
@@ -165,7 +165,7 @@ def sanitize(sanitizers: str) -> list[str]:
 
 def run_program(
     program: Path, seed: int, builder: Builder, flows: int, settings: Sequence[str] = ()
-) -> Outcome:
+) -> StormOutput:
     """Run the storm's program, with the parameters in `settings`."""
     numbers = [str(number) for number in (seed, flows, STEPS, builder.storage_bytes)]
     done = _core.run_confined(
@@ -177,7 +177,7 @@ def run_program(
         memory_bytes=MEMORY_BYTES,
     )
     out, err = (output.decode(errors="replace") for output in (done.stdout, done.stderr))
-    return Outcome(done.returncode, out, symbolize(err, program, builder), done.stopped)
+    return StormOutput(done.returncode, out, symbolize(err, program, builder), done.stopped)
 
 
 def first_line(message: str) -> str:

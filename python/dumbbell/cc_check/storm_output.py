@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Outcome", "read_calls", "read_problems"]
+__all__ = ["StormOutput", "read_calls", "read_problems"]
 
 RUNTIME_ERROR = re.compile(r"^(?P<file>.+?):(?P<line>\d+):\d+: runtime error: (?P<what>.+)$")
 ADDRESS_ERROR = re.compile(r"ERROR: AddressSanitizer: (?P<what>[\w-]+)")
@@ -30,7 +30,7 @@ PROBLEMS = {
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StormOutput:
     """The result of a run of the storm's program; `stopped` is the bound at which it was ended."""
 
     returncode: int
@@ -51,7 +51,7 @@ def read_calls(out: str) -> dict[str, int]:
 
 
 def read_problems(
-    outcome: Outcome, source: Path, protected: Mapping[int, str]
+    outcome: StormOutput, source: Path, protected: Mapping[int, str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the kind and message of each problem that the program and its sanitizers reported.
 

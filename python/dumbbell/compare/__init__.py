@@ -7,7 +7,7 @@ seed and group; `xval` runs scenarios in both engines.
 from dumbbell.compare.comparison import Comparison, Sides, match_seeds
 from dumbbell.compare.measured import MeasuredRun, MeasuredRuns, measured
 from dumbbell.compare.paired import PairedComparison, compare
-from dumbbell.compare.reference import Outcome, compared, mean_values
+from dumbbell.compare.reference import ReferencePair, compared, mean_values
 from dumbbell.compare.worst import REALISTIC, WORST, Worst, worst_named
 
 __all__ = [
@@ -16,8 +16,8 @@ __all__ = [
     "Comparison",
     "MeasuredRun",
     "MeasuredRuns",
-    "Outcome",
     "PairedComparison",
+    "ReferencePair",
     "Sides",
     "Worst",
     "compare",

@@ -16,7 +16,7 @@ from dumbbell.run.verdict import INVALID
 from dumbbell.runs import Execution, measure_each
 from dumbbell.scenario import Scenario
 
-__all__ = ["Outcome", "Side", "compared", "mean_values"]
+__all__ = ["ReferencePair", "Side", "compared", "mean_values"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReferencePair:
     """A scenario on one seed, with what is under test and with the reference in its place."""
 
     tested: Side
@@ -60,7 +60,7 @@ def compared(
     scenarios: Iterable[tuple[Scenario, Scenario]],
     worst: Worst,
     **how: Unpack[Execution],
-) -> list[Outcome]:
+) -> list[ReferencePair]:
     """Run pairs of scenarios: with what is under test, and with the reference.
 
     Raises
@@ -83,10 +83,10 @@ def compared(
 
     how = {"cache": None, **how}
     sides = measure_each(listed, lambda _: AllMetrics(), take, on_failed=failed, **how)
-    return [Outcome(sides[n, 0], sides[n, 1]) for n in range(len(listed) // 2)]
+    return [ReferencePair(sides[n, 0], sides[n, 1]) for n in range(len(listed) // 2)]
 
 
-def mean_values(outcomes: Sequence[Outcome], worst: Worst) -> tuple[float, float]:
+def mean_values(outcomes: Sequence[ReferencePair], worst: Worst) -> tuple[float, float]:
     """Return the means of what is measured, under test and of the reference.
 
     They are over the outcomes that count; 0 if none does.

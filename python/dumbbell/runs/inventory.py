@@ -15,7 +15,7 @@ from dumbbell.base.scratch import abandoned, remove_abandoned, scratch_directory
 from dumbbell.runs import record_directory
 from dumbbell.runs.cache import CACHE_VARIABLE, Cache
 
-__all__ = ["Entry", "Inventory", "Kind", "Removed", "prune", "take_inventory", "verify"]
+__all__ = ["BuildRuns", "Entry", "Inventory", "Removed", "prune", "take_inventory", "verify"]
 
 #: A directory of entries; `v2` is this version's.
 LAYOUTS = re.compile(r"v\d+")
@@ -45,7 +45,7 @@ class Entry:
 
 
 @dataclass
-class Kind:
+class BuildRuns:
     """The runs of one build of the engine."""
 
     entries: int = 0
@@ -68,7 +68,7 @@ class Inventory:
     """
 
     place: Path
-    kinds: dict[tuple[str, str], Kind] = field(default_factory=dict)
+    kinds: dict[tuple[str, str], BuildRuns] = field(default_factory=dict)
     left: int = 0
 
     @property
@@ -155,7 +155,7 @@ def take_inventory(cache: Cache) -> Inventory:
             continue
         said = entry.provenance
         name = (str(said.get("engine_version")), str(said.get("engine_build")))
-        kind = inventory.kinds.setdefault(name, Kind())
+        kind = inventory.kinds.setdefault(name, BuildRuns())
         kind.entries += 1
         kind.with_series += bool(said.get("has_series"))
         kind.size_bytes += entry.size_bytes

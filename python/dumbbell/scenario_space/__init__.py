@@ -4,7 +4,7 @@
 """
 
 from dumbbell.scenario_space.candidate import MAX_ELEMENTS, Candidate, Plain, with_drawn_phase
-from dumbbell.scenario_space.kind import Element, Kind, Roles, Values, Words
+from dumbbell.scenario_space.kind import DrawnElement, ElementKind, Roles, Values, Words
 from dumbbell.scenario_space.scale import Scale, linear, logarithmic, roundness
 from dumbbell.scenario_space.space import SPACES, Space, space_named
 
@@ -12,8 +12,8 @@ __all__ = [
     "MAX_ELEMENTS",
     "SPACES",
     "Candidate",
-    "Element",
-    "Kind",
+    "DrawnElement",
+    "ElementKind",
     "Plain",
     "Roles",
     "Scale",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.scenario import Group, Scenario
-from dumbbell.scenario_space.kind import Element, Roles, Words
+from dumbbell.scenario_space.kind import DrawnElement, Roles, Words
 
 __all__ = ["MAX_ELEMENTS", "Candidate", "Plain", "with_drawn_phase"]
 
@@ -61,10 +61,10 @@ class Candidate:
         Sorted, so that equal candidates are equal.
     """
 
-    elements: tuple[Element, ...] = ()
+    elements: tuple[DrawnElement, ...] = ()
 
     @classmethod
-    def of(cls, elements: list[Element]) -> Candidate:
+    def of(cls, elements: list[DrawnElement]) -> Candidate:
         """Return a candidate: of elements of one kind beyond its `most`, the first ones count."""
         counts: Counter[str] = Counter()
         kept = []

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from dumbbell.scenario_space.scale import Scale
 
-__all__ = ["Element", "Kind", "Roles", "Values", "Words"]
+__all__ = ["DrawnElement", "ElementKind", "Roles", "Values", "Words"]
 
 #: A scenario in the words of its file, `Scenario.to_dict`; kinds change it.
 Words = dict[str, Any]
@@ -34,7 +34,7 @@ class Roles:
     against: str
 
 
-class Kind(ABC):
+class ElementKind(ABC):
     """A kind of element: its parameters, what it does to a scenario, and how that is said.
 
     Attributes
@@ -62,13 +62,13 @@ class Kind(ABC):
     def phrase(self, values: Values, roles: Roles) -> str:
         """Say an element: ``next to 2 cubic from 5 s on``; empty where the path's words say it."""
 
-    def element(self, numbers: tuple[int, ...]) -> Element:
+    def element(self, numbers: tuple[int, ...]) -> DrawnElement:
         """Return an element of this kind."""
-        return Element(self.name, numbers, self)
+        return DrawnElement(self.name, numbers, self)
 
 
 @dataclass(frozen=True, order=True)
-class Element:
+class DrawnElement:
     """One difference from the plain scenario.
 
     Attributes
@@ -83,14 +83,14 @@ class Element:
 
     name: str
     numbers: tuple[int, ...]
-    kind: Kind = field(compare=False, repr=False)
+    kind: ElementKind = field(compare=False, repr=False)
 
     @property
     def values(self) -> Values:
         """The parameters by name."""
         return dict(zip(self.kind.parameters, self.numbers, strict=True))
 
-    def with_number(self, index: int, number: int) -> Element:
+    def with_number(self, index: int, number: int) -> DrawnElement:
         """Return a copy with one parameter changed."""
         numbers = (*self.numbers[:index], number, *self.numbers[index + 1 :])
-        return Element(self.name, numbers, self.kind)
+        return DrawnElement(self.name, numbers, self.kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell.base.quantities.quantity import Loss, Rate, Time
-from dumbbell.scenario_space.kind import Kind, Roles, Values, Words
+from dumbbell.scenario_space.kind import ElementKind, Roles, Values, Words
 from dumbbell.scenario_space.scale import Scale, linear, logarithmic
 
 __all__ = [
@@ -28,7 +28,7 @@ def in_kbit(rate_kbit: int) -> str:
     return str(Rate(rate_kbit * 1000))
 
 
-class LinkRate(Kind):
+class LinkRate(ElementKind):
     """Another rate of the link."""
 
     name = "rate"
@@ -45,7 +45,7 @@ class LinkRate(Kind):
         return ""
 
 
-class Rtt(Kind):
+class Rtt(ElementKind):
     """Another base RTT."""
 
     name = "rtt"
@@ -62,7 +62,7 @@ class Rtt(Kind):
         return ""
 
 
-class BufferSize(Kind):
+class BufferSize(ElementKind):
     """Another buffer, in hundredths of a BDP."""
 
     name = "buffer"
@@ -79,7 +79,7 @@ class BufferSize(Kind):
         return ""
 
 
-class QueueDiscipline(Kind):
+class QueueDiscipline(ElementKind):
     """Another queue discipline than drop-tail."""
 
     name = "queue"
@@ -96,7 +96,7 @@ class QueueDiscipline(Kind):
         return ""
 
 
-class RandomLoss(Kind):
+class RandomLoss(ElementKind):
     """Random losses, in millionths."""
 
     name = "loss"
@@ -113,7 +113,7 @@ class RandomLoss(Kind):
         return ""
 
 
-class Flows(Kind):
+class Flows(ElementKind):
     """More flows of the congestion control algorithm under test.
 
     Parameters
@@ -138,7 +138,7 @@ class Flows(Kind):
         return ""
 
 
-class RateStep(Kind):
+class RateStep(ElementKind):
     """The link's rate changes at a time.
 
     Parameters
@@ -161,7 +161,7 @@ class RateStep(Kind):
         return ""
 
 
-class RttStep(Kind):
+class RttStep(ElementKind):
     """The base RTT changes at a time.
 
     Parameters
@@ -184,7 +184,7 @@ class RttStep(Kind):
         return ""
 
 
-class Outage(Kind):
+class Outage(ElementKind):
     """Everything is lost for a time, once: a burst of losses where that is short.
 
     Parameters
@@ -213,7 +213,7 @@ class Outage(Kind):
         return f"on which everything is lost for {values['off_ms']} ms at {at_s:g} s"
 
 
-class Outages(Kind):
+class Outages(ElementKind):
     """Everything is lost for a short time, again and again.
 
     Not more often than Linux's smallest RTO of 200 ms, about: what comes more often is a loss rate.

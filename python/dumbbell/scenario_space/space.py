@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.scenario import Scenario
-from dumbbell.scenario_space.kind import Element, Kind
+from dumbbell.scenario_space.kind import DrawnElement, ElementKind
 from dumbbell.scenario_space.path_kinds import (
     BufferSize,
     Flows,
@@ -60,9 +60,9 @@ class Space:
     """
 
     name: str
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, ElementKind]
 
-    def draw(self, source: random.Random, name: str = "") -> Element:
+    def draw(self, source: random.Random, name: str = "") -> DrawnElement:
         """Return any element, or any of a kind."""
         kind = self.kinds[name or source.choice(sorted(self.kinds))]
         numbers = tuple(scale.draw(source) for scale in kind.parameters.values())
@@ -94,8 +94,8 @@ def space_named(name: str, base: Scenario, *, flows: int = 1) -> Space:
             key="time",
         )
     times = linear(1000, int(base.time) // 1_000_000 - 1000, EVERY_MS)
-    path: list[Kind] = [LinkRate(), Rtt(), BufferSize()]
-    more: dict[str, list[Kind]] = {
+    path: list[ElementKind] = [LinkRate(), Rtt(), BufferSize()]
+    more: dict[str, list[ElementKind]] = {
         "static": [Flows(flows + 1), RandomLoss(), QueueDiscipline()],
         "segments": [RateStep(times), RttStep(times)],
         "cross": [

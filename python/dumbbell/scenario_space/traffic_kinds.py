@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell.base.quantities.quantity import Rate, Time
-from dumbbell.scenario_space.kind import Kind, Roles, Values, Words
+from dumbbell.scenario_space.kind import ElementKind, Roles, Values, Words
 from dumbbell.scenario_space.path_kinds import in_ms
 from dumbbell.scenario_space.scale import Scale, linear, logarithmic
 
@@ -20,7 +20,7 @@ TO_THE_END_MS = 3_600_000
 LASTS_MS = Scale((500, 1000, 2000, 5000, 10_000, 20_000, TO_THE_END_MS))
 
 
-class Competitor(Kind):
+class Competitor(ElementKind):
     """Flows of the reference that come, and leave.
 
     Parameters
@@ -48,7 +48,7 @@ class Competitor(Kind):
         return f"next to {values['flows']} {roles.against}{when(values)}"
 
 
-class OnOffCompetitor(Kind):
+class OnOffCompetitor(ElementKind):
     """Flows of the reference that send, pause, and send again."""
 
     name, most = "on_off_competitor", 2
@@ -71,7 +71,7 @@ class OnOffCompetitor(Kind):
         return f"next to {values['flows']} {roles.against} {say_on_off(values)}"
 
 
-class Pauses(Kind):
+class Pauses(ElementKind):
     """The application under test sends, pauses, and sends again."""
 
     name = "pauses"
@@ -90,7 +90,7 @@ class Pauses(Kind):
         return f"as an application {say_on_off(values)}"
 
 
-class Datagrams(Kind):
+class Datagrams(ElementKind):
     """A source that responds to nothing, in per cent of the link's rate.
 
     Parameters
@@ -121,7 +121,7 @@ class Datagrams(Kind):
         return f"next to datagrams of {values['percent']} % of the link{when(values)}"
 
 
-class Pulses(Kind):
+class Pulses(ElementKind):
     """A competitor that sends datagrams in pulses of a rate and a length: the shrew attack.
 
     A pulse that is as long as the victim's RTT and fills the link makes it lose a window; the next

@@ -9,7 +9,7 @@ from dumbbell.base.optional import optional
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.scenario import Scenario
 from dumbbell.scenario_space.candidate import MAX_ELEMENTS, Candidate, Plain
-from dumbbell.scenario_space.kind import Element, Kind
+from dumbbell.scenario_space.kind import DrawnElement, ElementKind
 from dumbbell.scenario_space.space import space_named
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def scenarios(
     plain = Plain(base, choice(cc), choice(against))
     kinds = list(space_named(space, base).kinds.values())
 
-    def build(drawn: list[Element], seed: int) -> Scenario | None:
+    def build(drawn: list[DrawnElement], seed: int) -> Scenario | None:
         try:
             return Candidate.of(drawn).scenario(plain, is_reference=False, seed=seed)
         except ScenarioError:
@@ -71,7 +71,7 @@ def scenarios(
     return found
 
 
-def of_kind(st: Any, kind: Kind) -> Any:
+def of_kind(st: Any, kind: ElementKind) -> Any:
     """Return a strategy over the elements of a kind."""
     numbers = st.tuples(*(st.sampled_from(scale.values) for scale in kind.parameters.values()))
     return numbers.map(kind.element)

@@ -10,7 +10,7 @@ names sets of it. `attribution.py` finds what each finding depends on; `screenin
 from typing import Any
 
 from dumbbell_studies.papers import coexistence, kakenhi2024, ogino2021, saito2022
-from dumbbell_studies.papers.finding import Check, Finding, Outcome
+from dumbbell_studies.papers.finding import ClauseResult, Finding, Outcome
 from dumbbell_studies.papers.paper import FromCaptures, Paper, ResultTable
 from dumbbell_studies.papers.reproduce import EngineResult, Reproduction, reproduce
 
@@ -22,7 +22,7 @@ PAPERS: dict[str, Paper[Any, Any]] = {
 
 __all__ = [
     "PAPERS",
-    "Check",
+    "ClauseResult",
     "EngineResult",
     "Finding",
     "FromCaptures",

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from dumbbell.scenario import Scenario
+from dumbbell_studies.papers.apparatus_element import ApparatusElement, Level, Setup, Treatment
 from dumbbell_studies.papers.changes import (
     bbr_paced,
     delayed_count,
@@ -24,7 +25,6 @@ from dumbbell_studies.papers.changes import (
     phase,
     turns,
 )
-from dumbbell_studies.papers.element import Element, Level, Setup, Treatment
 from dumbbell_studies.papers.hosts import (
     BBR_4_12,
     BBR_4_12_UNPACED,
@@ -40,7 +40,7 @@ part = partial(Level, is_part=True)
 
 #: The facts come from the code of Mininet, ccp, FreeBSD and Linux: docs/notes/apparatus.md.
 ALL = (
-    Element(
+    ApparatusElement(
         "rwnd",
         "The receive window: 8 MiB, at which tcp_rmem and rmem_max of 16 MiB end with "
         "tcp_adv_win_scale 1; 16 MiB if the hosts were tuned after Mininet had started; 7 and 9 "
@@ -52,7 +52,7 @@ ALL = (
             Level("4MiB", flows(rwnd="4MiB"), is_control=True),
         ),
     ),
-    Element(
+    ApparatusElement(
         "sndbuf",
         "A send buffer that grows with twice cwnd to 16 MiB, tcp_wmem's largest value, or is as "
         "large from the start; the plain set-up has no limit.",
@@ -63,7 +63,7 @@ ALL = (
             Level("16MiB", flows(sndbuf="16MiB")),
         ),
     ),
-    Element(
+    ApparatusElement(
         "ooo_limit",
         "A receiver that keeps at most so many segments above a hole and drops the others without "
         "a SACK: 48 in old releases of FreeBSD, of 2010 or before; 100 from August 2018, after the "
@@ -75,7 +75,7 @@ ALL = (
             Level("100", flows(ooo_limit="100pkt"), is_control=True),
         ),
     ),
-    Element(
+    ApparatusElement(
         "single_segments",
         "No segmentation offload at the senders: single segments leave, not bursts.",
         "Mininet leaves TSO and GSO on and switches GRO off (link.py); ogino2021's RTTs rule out "
@@ -84,7 +84,7 @@ ALL = (
         (Level("on", flows(tso=False)),),
         "offload",
     ),
-    Element(
+    ApparatusElement(
         "noise",
         "Up to so much delay of each packet, drawn uniformly: what a virtual machine's timers and "
         "queues add. On a path without noise many RTTs equal min_rtt, and BBR before Linux 5.10 "
@@ -93,7 +93,7 @@ ALL = (
         ("A6", "A7", "B2", "B3", "C1"),
         tuple(Level(f"{us}us", noise(us)) for us in (20, 100)),
     ),
-    Element(
+    ApparatusElement(
         "starts",
         "Processes that a script starts one after the other, with the flows of each within 5 ms; "
         "eight hosts where all flows are alike. 10 to 50 ms a process are estimated, 1 s if the "
@@ -108,7 +108,7 @@ ALL = (
         ),
         "starts",
     ),
-    Element(
+    ApparatusElement(
         "order",
         "Which kind of flow starts first, and by how much; the plain set-up starts all within "
         "0.1 s, in any order.",
@@ -123,7 +123,7 @@ ALL = (
         ),
         "starts",
     ),
-    Element(
+    ApparatusElement(
         "phase",
         "The base RTT is longer by less than a packet's time on the link, another part of it in "
         "each seed: which packets a full queue takes depends on that, and a noiseless path always "
@@ -132,21 +132,21 @@ ALL = (
         ("A4", "A6", "A7", "B2", "B3", "C1", "D3"),
         (Level("a packet's time", phase),),
     ),
-    Element(
+    ApparatusElement(
         "bbr_ack_aggregation",
         "BBR adds an estimate of ACK aggregation to cwnd, as from Linux 5.1 on.",
         "Linux commit 78dc70ebaa38; ogino2021's hosts had 4.15 by its text",
         ("A6",),
         (Level("Linux 5.1", parameters("bbr", extra_acked_gain=None), is_control=True),),
     ),
-    Element(
+    ApparatusElement(
         "bbr_min_rtt_ties",
         "An RTT equal to min_rtt no longer renews it, as from Linux 5.10 on.",
         "Linux commit 1b9e2a8c99a5; ogino2021's hosts had 4.15 by its text",
         ("A6",),
         (Level("Linux 5.10", parameters("bbr", min_rtt_tie_renews=None), is_control=True),),
     ),
-    Element(
+    ApparatusElement(
         "gso",
         "Super-packets of segmentation offload stay whole through the queue, are dropped whole and "
         "get an ACK each; the queue's limit is in bytes.",
@@ -155,7 +155,7 @@ ALL = (
         (Level("on", flows(gso=True)),),
         "offload",
     ),
-    Element(
+    ApparatusElement(
         "tclink_htb",
         "Mininet's default link: a packet leaves whole at the start of its service. The delay is "
         "elsewhere and the limit in bytes, or as `max_queue_size` has it: the delay passes in the "
@@ -168,7 +168,7 @@ ALL = (
         ),
         "link",
     ),
-    Element(
+    ApparatusElement(
         "tclink_tbf",
         "Mininet's link with `use_tbf`: a token bucket of 15 kB, 2.4 ms at 50 Mbit/s. The delay is "
         "elsewhere and the limit in bytes.",
@@ -177,7 +177,7 @@ ALL = (
         (Level("delay apart", impaired("tclink_tbf:delay_in_queue=off")),),
         "link",
     ),
-    Element(
+    ApparatusElement(
         "tcp_4_15",
         "Loss recovery and pacing of Linux 4.15: losses are counted too, a timeout marks all lost "
         "and sets cwnd to 1, the retransmit hint has a defect, pacing makes up for nothing. One of "
@@ -192,7 +192,7 @@ ALL = (
         ),
         "tcp",
     ),
-    Element(
+    ApparatusElement(
         "tcp_4_12",
         "Loss recovery of Linux 4.12: that of 4.15, and any SACK undoes a timeout. Pacing is left "
         "to fq. One of these rules alone, if the whole changes anything.",
@@ -206,7 +206,7 @@ ALL = (
         ),
         "tcp",
     ),
-    Element(
+    ApparatusElement(
         "tcp_mem",
         "Memory of TCP in a small virtual machine, which both ends share: pressure begins at 1/16, "
         "32 MB of 512 MB, and the window falls. With 1 GB it would not be reached.",
@@ -217,7 +217,7 @@ ALL = (
         ),
         "memory",
     ),
-    Element(
+    ApparatusElement(
         "ooo_memory",
         "Data above a hole take 2304 bytes a packet of the receive buffer, so that the window "
         "shrinks.",
@@ -226,7 +226,7 @@ ALL = (
         (Level("on", flows(ooo_memory=True)),),
         "memory",
     ),
-    Element(
+    ApparatusElement(
         "timer_lateness",
         "Pacing timers that fire late, with the pacing of Linux 4.15, which makes up for nothing; "
         "and that pacing with timers that are on time, to compare with.",
@@ -240,7 +240,7 @@ ALL = (
             Level("0us", late_timers("0us"), is_control=True),
         ),
     ),
-    Element(
+    ApparatusElement(
         "bbr_over_pacing",
         "BBR with internal pacing paces 1.4 to 3 % above its bandwidth: it counts 1500 bytes a "
         "packet, and the timer charges the payload and one TCP header a burst.",
@@ -249,7 +249,7 @@ ALL = (
         (Level("Linux 4.15", bbr_paced(**OVER_PACING)),),
         "bbr",
     ),
-    Element(
+    ApparatusElement(
         "bbr_4_15",
         "BBR with all that changed since Linux 4.15, its over-pacing included.",
         "Linux 4.15.18; docs/bbr.md",
@@ -257,7 +257,7 @@ ALL = (
         (Level("whole", bbr_paced(**BBR_4_15)),),
         "bbr",
     ),
-    Element(
+    ApparatusElement(
         "bbr_4_12",
         "BBR with all that changed since Linux 4.12, paced by fq 0.9 % below its bandwidth, or not "
         "at all.",
@@ -269,7 +269,7 @@ ALL = (
         ),
         "bbr",
     ),
-    Element(
+    ApparatusElement(
         "copa_agent",
         "CCP's agent and module on Linux 4.15: an answer takes 30 µs, and at a timeout the old "
         "cwnd is written back and reported twice.",
@@ -277,7 +277,7 @@ ALL = (
         ("A4", "A6", "A7"),
         (Level("on", parameters("copa", **COPA_CCP_KERNEL)),),
     ),
-    Element(
+    ApparatusElement(
         "dummynet",
         "FreeBSD's router: a limit in bytes with one packet over, times rounded to ticks of 1 ms.",
         "FreeBSD 10.4 ip_dn_io.c; docs/media.md",
@@ -285,7 +285,7 @@ ALL = (
         (Level("on", dummynet),),
         "link",
     ),
-    Element(
+    ApparatusElement(
         "receiver_freebsd",
         "FreeBSD's receiver: an ACK every second packet or after 100 ms, six SACK blocks, no "
         "D-SACK.",
@@ -296,10 +296,10 @@ ALL = (
 )  # fmt: skip
 
 #: Every element by its id, in the order in which they are added.
-ELEMENTS: dict[str, Element] = {element.id: element for element in ALL}
+ELEMENTS: dict[str, ApparatusElement] = {element.id: element for element in ALL}
 
 
-def elements_for(finding: str) -> Iterable[Element]:
+def elements_for(finding: str) -> Iterable[ApparatusElement]:
     """Return the elements that may matter for a finding."""
     return (element for element in ALL if finding in element.findings)
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from dumbbell.scenario import Scenario, TcpChoice
-from dumbbell_studies.papers.element import Change
+from dumbbell_studies.papers.apparatus_element import Change
 from dumbbell_studies.papers.starts import in_turn, later
 
 __all__ = [

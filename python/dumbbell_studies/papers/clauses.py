@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dumbbell.statistics import spearman
-from dumbbell_studies.papers.finding import Check
+from dumbbell_studies.papers.finding import ClauseResult
 
 __all__ = ["at_every", "falls", "grows"]
 
@@ -19,7 +19,7 @@ CRITICAL = {
 
 def grows(
     what: str, at: Sequence[float], values: Sequence[float], form: str, *, complete: bool = True
-) -> Check:
+) -> ClauseResult:
     """Check that a quantity tends to grow with the buffer.
 
     A tendency is a rank correlation (Spearman's) with the buffer that is significantly above 0,
@@ -41,20 +41,20 @@ def grows(
 
 def falls(
     what: str, at: Sequence[float], values: Sequence[float], form: str, *, complete: bool = True
-) -> Check:
+) -> ClauseResult:
     """Check that a quantity tends to fall as the buffer grows; see `grows`."""
     return trend(what, -1, at, values, form, complete=complete)
 
 
 def trend(
     what: str, sign: int, at: Sequence[float], values: Sequence[float], form: str, *, complete: bool
-) -> Check:
+) -> ClauseResult:
     """Check that a quantity tends to grow or fall."""
     correlation = spearman(at, values)
     critical = CRITICAL.get(len(at), float("inf"))
     direction = "grow" if sign > 0 else "fall"
     bound = f"≥ {critical:g}" if sign > 0 else f"≤ -{critical:g}"
-    return Check(
+    return ClauseResult(
         f"{what} tends to {direction} with the buffer: rank correlation {bound}",
         f"{{:.2f}}, from {form} at {at[0]:g} BDP to {form} at {at[-1]:g} BDP",
         (correlation, values[0], values[-1]),
@@ -71,7 +71,7 @@ def at_every(
     *,
     complete: bool = True,
     unit: str = "BDP",
-) -> Check:
+) -> ClauseResult:
     """Check an order at every point of a range.
 
     One point that violates it decides; where points are missing, the others cannot confirm it.
@@ -92,7 +92,7 @@ def at_every(
         Of the points.
     """
     result = all(holds) and bool(holds)
-    return Check(
+    return ClauseResult(
         expected,
         ", ".join(f"{form} at {point:g} {unit}" for point in at) or "nothing",
         tuple(value for point in values for value in point),

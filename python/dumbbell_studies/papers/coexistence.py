@@ -19,7 +19,7 @@ from dumbbell.run import Run
 from dumbbell.scenario import Group, Scenario
 from dumbbell.statistics import mean_and_interval
 from dumbbell_studies.papers.clauses import falls, grows
-from dumbbell_studies.papers.finding import Check, Finding
+from dumbbell_studies.papers.finding import ClauseResult, Finding
 from dumbbell_studies.papers.hosts import BBR_BEFORE_5_1, spelled
 from dumbbell_studies.papers.paper import ModelCheck, Paper, ResultTable
 from dumbbell_studies.papers.results import Results, group_values
@@ -149,20 +149,20 @@ def check_findings(results: Results[Point, Measured]) -> list[Finding]:
 
 def d1(
     buffers: Sequence[float], alone: Sequence[float], against_cubic: Sequence[float]
-) -> tuple[Check, ...]:
+) -> tuple[ClauseResult, ...]:
     """BBR alone; what is high and what is stable the experiment shows by BBR against CUBIC."""
     complete = tuple(buffers) == BUFFERS_BDP
     high = against_cubic[0]
     ranges = [max(values) - min(values) for values in (alone, against_cubic)]
     least = min(alone)
     return (
-        Check(
+        ClauseResult(
             "high: BBR alone at every buffer at or above what it has against CUBIC in the smallest",
             "at least {:.2f}, and {:.2f} Mbit/s",
             (least, high),
             least >= high if complete or least < high else None,
         ),
-        Check(
+        ClauseResult(
             "stable: BBR alone differs less over the buffers than against CUBIC",
             "{:.2f} and {:.2f} Mbit/s from the lowest to the highest",
             (ranges[0], ranges[1]),
@@ -171,18 +171,20 @@ def d1(
     )
 
 
-def d2(buffers: Sequence[float], bbr: Sequence[float], cubic: Sequence[float]) -> tuple[Check, ...]:
+def d2(
+    buffers: Sequence[float], bbr: Sequence[float], cubic: Sequence[float]
+) -> tuple[ClauseResult, ...]:
     """BBR against CUBIC."""
     smallest, largest = f"{BUFFERS_BDP[0]:g} BDP", f"{BUFFERS_BDP[-1]:g} BDP"
     return (
-        Check(
+        ClauseResult(
             f"at {smallest} BBR above CUBIC",
             "{:.2f} and {:.2f} Mbit/s",
             (bbr[0], cubic[0]),
             bbr[0] > cubic[0],
         ),
         falls("BBR", buffers, bbr, "{:.2f} Mbit/s", complete=tuple(buffers) == BUFFERS_BDP),
-        Check(
+        ClauseResult(
             f"at {largest} CUBIC above BBR",
             "{:.2f} and {:.2f} Mbit/s",
             (cubic[-1], bbr[-1]),
@@ -193,7 +195,7 @@ def d2(buffers: Sequence[float], bbr: Sequence[float], cubic: Sequence[float]) -
 
 def d3(
     buffers: Sequence[float], total: Sequence[float], rtos: Sequence[float]
-) -> tuple[Check, ...]:
+) -> tuple[ClauseResult, ...]:
     """The sum, and timeouts."""
     complete = tuple(buffers) == BUFFERS_BDP
     return (

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from dumbbell.statistics import mcnemar
-from dumbbell_studies.papers.element import name_of
+from dumbbell_studies.papers.apparatus_element import name_of
 from dumbbell_studies.papers.factorial_trial import Factorial
 from dumbbell_studies.papers.finding import Finding, Outcome, outcome_of
 from dumbbell_studies.papers.question import Question

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell.statistics import Interval, design, student_interval
-from dumbbell_studies.papers.element import Setup, Treatment
+from dumbbell_studies.papers.apparatus_element import Setup, Treatment
 from dumbbell_studies.papers.question import Question
 from dumbbell_studies.papers.trial import Trial, settle
 from dumbbell_studies.papers.trials import Trials

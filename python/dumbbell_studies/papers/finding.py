@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "Check",
     "CheckSummary",
+    "ClauseResult",
     "Finding",
     "Outcome",
     "Variation",
@@ -53,7 +53,7 @@ def outcome_of(results: Sequence[bool | None]) -> Outcome:
 
 
 @dataclass(frozen=True)
-class Check:
+class ClauseResult:
     """One clause of a rule, applied to one repetition of an experiment.
 
     Attributes
@@ -123,10 +123,10 @@ class CheckSummary:
         }
 
 
-Repetitions = Sequence[Sequence[Check]]
+Repetitions = Sequence[Sequence[ClauseResult]]
 
 
-def evaluate(checks: Sequence[Check]) -> bool | None:
+def evaluate(checks: Sequence[ClauseResult]) -> bool | None:
     """Return whether one repetition shows a finding: every clause must hold."""
     results = [check.holds for check in checks]
     if False in results or not results:
@@ -211,7 +211,7 @@ class Finding:
 
     id: str
     statement: str
-    repetitions: tuple[tuple[Check, ...], ...]
+    repetitions: tuple[tuple[ClauseResult, ...], ...]
     note: str = ""
     variations: tuple[Variation, ...] = ()
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from dumbbell.figures import Figure
 from dumbbell.run import KERNEL, SIMULATOR, Run
 from dumbbell.scenario import Scenario
-from dumbbell_studies.papers.finding import Check, CheckSummary, Finding, evaluate, summarize
+from dumbbell_studies.papers.finding import CheckSummary, ClauseResult, Finding, evaluate, summarize
 from dumbbell_studies.papers.results import Results
 
 __all__ = ["FromCaptures", "ModelCheck", "Paper", "ResultTable"]
@@ -70,7 +70,7 @@ class ModelCheck:
 
     finding: str
     model: str
-    checks: tuple[Check, ...]
+    checks: tuple[ClauseResult, ...]
 
     @property
     def shown(self) -> bool:

@@ -10,7 +10,7 @@ from dumbbell.base.errors import EngineError, ScenarioError, nearest
 from dumbbell.run import check_for_kernel
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers.apparatus import apply
-from dumbbell_studies.papers.element import Setup, Treatment
+from dumbbell_studies.papers.apparatus_element import Setup, Treatment
 from dumbbell_studies.papers.paper import Paper
 
 __all__ = ["PRESETS", "Preset", "kernel_part", "preset_for", "with_preset"]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from dumbbell_studies.papers.finding import Check, evaluate
+from dumbbell_studies.papers.finding import ClauseResult, evaluate
 
-__all__ = ["Quantity", "Question"]
+__all__ = ["FindingQuantity", "Question"]
 
 #: A run's point in a paper's experiment, and what is measured of it.
 P = TypeVar("P")
@@ -16,7 +16,7 @@ M = TypeVar("M")
 
 
 @dataclass(frozen=True)
-class Quantity(Generic[P, M]):
+class FindingQuantity(Generic[P, M]):
     """A finding's own quantity.
 
     Attributes
@@ -64,8 +64,8 @@ class Question(Generic[P, M]):
     finding: str
     points: tuple[P, ...]
     first: tuple[P, ...]
-    rule: Callable[[Mapping[P, M]], Sequence[Check]]
-    quantities: tuple[Quantity[P, M], ...] = ()
+    rule: Callable[[Mapping[P, M]], Sequence[ClauseResult]]
+    quantities: tuple[FindingQuantity[P, M], ...] = ()
     average: Callable[[Sequence[Mapping[P, M]]], Mapping[P, M]] | None = None
     base: str = ""
     fewer: tuple[P, ...] = ()

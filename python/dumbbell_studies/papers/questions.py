@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dumbbell_studies.papers import coexistence
-from dumbbell_studies.papers.finding import Check
+from dumbbell_studies.papers.finding import ClauseResult
 from dumbbell_studies.papers.kakenhi2024.rules import check_c1
 from dumbbell_studies.papers.kakenhi2024.runs import C1_FLOWS, DEEP_BDP, Alone
 from dumbbell_studies.papers.ogino2021.measurements import Measured as OginoMeasured
 from dumbbell_studies.papers.ogino2021.rules import a1, a2, a3, a4, a5, a6, a7, off_parity
 from dumbbell_studies.papers.ogino2021.runs import BUFFERS_BDP
 from dumbbell_studies.papers.ogino2021.runs import Point as OginoPoint
-from dumbbell_studies.papers.question import Quantity, Question
+from dumbbell_studies.papers.question import FindingQuantity, Question
 from dumbbell_studies.papers.saito2022.measurements import Measured as SaitoMeasured
 from dumbbell_studies.papers.saito2022.rules import Rule, b1, b2, b3
 from dumbbell_studies.papers.saito2022.runs import FLOWS, PAPER_SPREAD
@@ -74,8 +74,8 @@ OGINO: tuple[Question[Any, Any], ...] = (
     Question(
         "A1", pair("cubic", 1), pair("cubic", 1, 0.5, 1), a1,
         (
-            Quantity("Copa's lead over CUBIC at 0.5 BDP", "Mbit/s", copa_lead_mbps),
-            Quantity("Copa in default mode at 0.5 BDP", "%", default_share_pct),
+            FindingQuantity("Copa's lead over CUBIC at 0.5 BDP", "Mbit/s", copa_lead_mbps),
+            FindingQuantity("Copa in default mode at 0.5 BDP", "%", default_share_pct),
         ),
     ),
     Question("A2", pair("cubic", 1), pair("cubic", 1, 0.5, 64), a2),
@@ -83,24 +83,26 @@ OGINO: tuple[Question[Any, Any], ...] = (
     Question(
         "A4", pair("cubic", 1), pair("cubic", 1, 16, 32, 64), a4,
         (
-            Quantity("total at 32 BDP below the lower of 16 and 64 BDP", "Mbit/s", below_mbps),
-            Quantity("timeouts at 32 BDP", "", timeouts),
+            FindingQuantity(
+                "total at 32 BDP below the lower of 16 and 64 BDP", "Mbit/s", below_mbps
+            ),
+            FindingQuantity("timeouts at 32 BDP", "", timeouts),
         ),
     ),
     Question("A5", pair("cubic", 1), pair("cubic", 1), a5),
     Question(
         "A6", pair("bbr", 1), pair("bbr", 1, 2, 16), a6,
         (
-            Quantity("factor between Copa and BBR at 16 BDP", "", factor(1, 16.0)),
-            Quantity("Copa's share at 16 BDP", "%", copa_share(1, 16.0)),
+            FindingQuantity("factor between Copa and BBR at 16 BDP", "", factor(1, 16.0)),
+            FindingQuantity("Copa's share at 16 BDP", "%", copa_share(1, 16.0)),
         ),
     ),
     Question(
         "A7", (*pair("bbr", 4), *pair("bbr", 1, 16, 32, 64)),
         (*pair("bbr", 4, 16), *pair("bbr", 1, 16)), a7,
         (
-            Quantity("factor with n = 4 over that with n = 1, 16 BDP", "", less_fair),
-            Quantity("Copa's share with n = 4 at 16 BDP", "%", copa_share(4, 16.0)),
+            FindingQuantity("factor with n = 4 over that with n = 1, 16 BDP", "", less_fair),
+            FindingQuantity("Copa's share with n = 4 at 16 BDP", "%", copa_share(4, 16.0)),
         ),
     ),
 )  # fmt: skip
@@ -110,7 +112,7 @@ OGINO: tuple[Question[Any, Any], ...] = (
 SaitoSeen = Mapping[SaitoPoint, SaitoMeasured]
 
 
-def of_flows(rule: Rule) -> Callable[[SaitoSeen], Sequence[Check]]:
+def of_flows(rule: Rule) -> Callable[[SaitoSeen], Sequence[ClauseResult]]:
     """Return a rule of runs by their point, of one of runs by their number of flows."""
     return lambda seen: rule({point.flows: run for point, run in seen.items()})
 
@@ -127,10 +129,10 @@ def at_64(what: Callable[[SaitoMeasured], float]) -> Callable[[SaitoSeen], float
 
 #: Which of the plain runs elements are added to; the findings are of those within 0.4 s too.
 WITHIN_0_1_S = "with starts within 0.1 s"
-RTT_AT_64: Quantity[Any, Any] = Quantity(
+RTT_AT_64: FindingQuantity[Any, Any] = FindingQuantity(
     "flow 1's mean RTT with 64 flows", "ms", at_64(lambda run: run.rtt_mean_ms)
 )
-LATE_AT_64: Quantity[Any, Any] = Quantity(
+LATE_AT_64: FindingQuantity[Any, Any] = FindingQuantity(
     "flow 1 in competitive mode with 64 flows, second half", "%",
     at_64(lambda run: 100 * run.competitive_late),
 )  # fmt: skip
@@ -161,7 +163,7 @@ def delay_p95_ms(seen: Mapping[Any, Any]) -> float:
 KAKENHI: tuple[Question[Any, Any], ...] = (
     Question(
         "C1", MANY_BBR, MANY_BBR, lambda seen: [check_c1(delay_p95_ms(seen))],
-        (Quantity("95th percentile of the queueing delay", "ms", delay_p95_ms),),
+        (FindingQuantity("95th percentile of the queueing delay", "ms", delay_p95_ms),),
         base=WITHIN_0_1_S,
     ),
 )  # fmt: skip
@@ -176,20 +178,20 @@ def bbr_and_cubic(seen: CoexistenceSeen) -> list[tuple[float, coexistence.Measur
     return sorted((point.buffer_bdp, run) for point, run in seen.items() if point.with_cubic)
 
 
-def d1(seen: CoexistenceSeen) -> Sequence[Check]:
+def d1(seen: CoexistenceSeen) -> Sequence[ClauseResult]:
     """The question of D1: BBR alone."""
     buffers, runs = zip(*bbr_and_cubic(seen), strict=True)
     alone = [seen[coexistence.Point(with_cubic=False, buffer_bdp=b)].bbr_mbps for b in buffers]
     return coexistence.d1(buffers, alone, [run.bbr_mbps for run in runs])
 
 
-def d2(seen: CoexistenceSeen) -> Sequence[Check]:
+def d2(seen: CoexistenceSeen) -> Sequence[ClauseResult]:
     """BBR against CUBIC."""
     buffers, runs = zip(*bbr_and_cubic(seen), strict=True)
     return coexistence.d2(buffers, [r.bbr_mbps for r in runs], [r.cubic_mbps for r in runs])
 
 
-def d3(seen: CoexistenceSeen) -> Sequence[Check]:
+def d3(seen: CoexistenceSeen) -> Sequence[ClauseResult]:
     """The sum, and timeouts."""
     buffers, runs = zip(*bbr_and_cubic(seen), strict=True)
     return coexistence.d3(buffers, [r.total_mbps for r in runs], [r.rtos for r in runs])
@@ -231,8 +233,8 @@ COEXISTENCE: tuple[Question[Any, Any], ...] = (
     Question(
         "D3", AGAINST_CUBIC, AGAINST_CUBIC, d3,
         (
-            Quantity("sum at 18 BDP below that at 3 BDP", "Mbit/s", fall_mbps),
-            Quantity("timeouts a run", "", timeouts_per_run),
+            FindingQuantity("sum at 18 BDP below that at 3 BDP", "Mbit/s", fall_mbps),
+            FindingQuantity("timeouts a run", "", timeouts_per_run),
         ),
         average,
     ),

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell_studies.papers.apparatus import ELEMENTS, elements_for, is_control, is_part
+from dumbbell_studies.papers.apparatus_element import (
+    ApparatusElement,
+    Level,
+    Setup,
+    Treatment,
+    name_of,
+)
 from dumbbell_studies.papers.conclusion import FindingAttribution
-from dumbbell_studies.papers.element import Element, Level, Setup, Treatment, name_of
 from dumbbell_studies.papers.factorial_trial import Factorial, experiment
 from dumbbell_studies.papers.finding import Finding, Outcome
 from dumbbell_studies.papers.presets import Preset
@@ -100,7 +106,7 @@ class Screening:
         """Try set-ups at all points with fresh seeds."""
         return self.settle(setups, seeds=fresh(self.seeds))
 
-    def screen(self, base: Trial, candidates: Sequence[Element]) -> tuple[Effect, ...]:
+    def screen(self, base: Trial, candidates: Sequence[ApparatusElement]) -> tuple[Effect, ...]:
         """Add each level of each candidate to the plain set-up, parts of one only if it matters."""
         whole = self.add(base, candidates, lambda level: not level.is_part)
         changed = {each.trial.setup[0].element for each in whole if is_different(base, each)}
@@ -108,7 +114,7 @@ class Screening:
         return (*whole, *self.add(base, parted, lambda level: level.is_part))
 
     def add(
-        self, base: Trial, candidates: Sequence[Element], wanted: Callable[[Level], bool]
+        self, base: Trial, candidates: Sequence[ApparatusElement], wanted: Callable[[Level], bool]
     ) -> list[Effect]:
         """Add some levels of candidates to the plain set-up."""
         setups = [

@@ -16,7 +16,7 @@ from dumbbell.statistics import (
     wilson,
 )
 from dumbbell_studies.papers.apparatus import is_control, is_part
-from dumbbell_studies.papers.element import Setup, name_of
+from dumbbell_studies.papers.apparatus_element import Setup, name_of
 from dumbbell_studies.papers.finding import Outcome, evaluate, outcome_of
 from dumbbell_studies.papers.question import Question
 from dumbbell_studies.papers.trials import Trials

@@ -17,7 +17,7 @@ from dumbbell.runs import Cache, Progress, RunKey, make_record, run_all, run_key
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers import captured_flow, inflight_counts, results
 from dumbbell_studies.papers.apparatus import apply
-from dumbbell_studies.papers.element import Setup
+from dumbbell_studies.papers.apparatus_element import Setup
 from dumbbell_studies.papers.measured_text import decode, encode
 from dumbbell_studies.papers.paper import Paper
 from dumbbell_studies.papers.results import Results

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from dumbbell.report import render_template, write_page
-from dumbbell_studies.papers.element import name_of
+from dumbbell_studies.papers.apparatus_element import name_of
 from dumbbell_studies.papers.finding import Outcome
 from dumbbell_studies.papers.plain_words import PLAIN_WORDS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dumbbell.statistics import Interval
     from dumbbell_studies.papers.attribution import Attribution
     from dumbbell_studies.papers.conclusion import FindingAttribution
-    from dumbbell_studies.papers.question import Quantity
+    from dumbbell_studies.papers.question import FindingQuantity
     from dumbbell_studies.papers.trial import Effect, Trial
 
 __all__ = ["CHARTS", "render_attribution", "write_attribution_page"]
@@ -38,7 +38,7 @@ SHARES = (-1.0, 1.0)
 
 
 @dataclass(frozen=True)
-class Scale:
+class ColumnScale:
     """What the drawings of a column have in common.
 
     Attributes
@@ -166,7 +166,9 @@ def lines_of(effects: Iterable[Effect]) -> list[Line]:
     ]
 
 
-def chart(title: str, quantities: Sequence[Quantity[Any, Any]], lines: Sequence[Line]) -> Chart:
+def chart(
+    title: str, quantities: Sequence[FindingQuantity[Any, Any]], lines: Sequence[Line]
+) -> Chart:
     """Lay out a chart."""
     scales = [scale_of([line[3][at] for line in lines]) for at in range(len(quantities))]
     columns = [("change of the share of seeds that show it", "−100", "+100 points")]
@@ -177,7 +179,7 @@ def chart(title: str, quantities: Sequence[Quantity[Any, Any]], lines: Sequence[
     rows = []
     for name, count, share, changes in lines:
         text = points(share)
-        cells = [(Scale(*SHARES).draw(share, text), text)]
+        cells = [(ColumnScale(*SHARES).draw(share, text), text)]
         for scale, change in zip(scales, changes, strict=True):
             mean, low, high = map(scale.write, (change.mean, change.low, change.high))
             text = f"{mean} ({low} to {high})"
@@ -198,11 +200,11 @@ def points(share: Interval) -> str:
     return f"{100 * share.mean:+.0f} ({100 * share.low:+.0f} to {100 * share.high:+.0f}) points"
 
 
-def scale_of(intervals: Iterable[Interval]) -> Scale:
+def scale_of(intervals: Iterable[Interval]) -> ColumnScale:
     """Return an axis that shows all intervals and 0."""
     ends = [end for each in intervals for end in (each.low, each.high) if math.isfinite(end)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
-    return Scale(low, high) if high > low else Scale(-1.0, 1.0)
+    return ColumnScale(low, high) if high > low else ColumnScale(-1.0, 1.0)
 
 
 @dataclass(frozen=True)

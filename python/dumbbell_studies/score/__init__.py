@@ -11,7 +11,7 @@ from dumbbell_studies.score.board_file import build_board, find_board, read_boar
 from dumbbell_studies.score.bound import Bound
 from dumbbell_studies.score.control import ControlScore
 from dumbbell_studies.score.league import League, score_board
-from dumbbell_studies.score.scale import Scale
+from dumbbell_studies.score.score_curve import ScoreCurve
 from dumbbell_studies.score.scored_case import ScoredCase
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "Category",
     "ControlScore",
     "League",
-    "Scale",
+    "ScoreCurve",
     "ScoredCase",
     "build_board",
     "find_board",

@@ -11,7 +11,7 @@ from dumbbell.base.errors import GateError
 from dumbbell.base.quantities import excerpt
 from dumbbell.gate import Measure, read_value, write_value
 from dumbbell.metrics import Metric
-from dumbbell_studies.score.scale import Scale
+from dumbbell_studies.score.score_curve import ScoreCurve
 
 __all__ = ["Bound"]
 
@@ -37,7 +37,7 @@ class Bound:
     """
 
     measure: Measure
-    scale: Scale
+    scale: ScoreCurve
     why: str = ""
 
     @classmethod
@@ -110,7 +110,9 @@ def read_ends(value: Any, metric: Metric, name: str) -> tuple[float, ...]:
     return tuple(read_value(part, metric) for part in parts)
 
 
-def scale_of(name: str, good: tuple[float, ...], bad: tuple[float, ...], *, is_log: bool) -> Scale:
+def scale_of(
+    name: str, good: tuple[float, ...], bad: tuple[float, ...], *, is_log: bool
+) -> ScoreCurve:
     """Return the scale between good and bad ends; refuse ends that have no order."""
     if len(good) != len(bad):
         raise GateError(f"`{name}`: good and bad must both have one end, or both two")
@@ -119,7 +121,7 @@ def scale_of(name: str, good: tuple[float, ...], bad: tuple[float, ...], *, is_l
     if len(good) == 1:
         if good == bad:
             raise GateError(f"`{name}`: good and bad are both {good[0]:g}; use different ends")
-        return Scale.one_sided(good[0], bad[0], is_log=is_log)
+        return ScoreCurve.one_sided(good[0], bad[0], is_log=is_log)
     if not bad[0] < good[0] <= good[1] < bad[1]:
         raise GateError(f"`{name}`: the bad ends must be outside of the good ones")
-    return Scale((good[0], good[1]), (bad[0], bad[1]), is_log)
+    return ScoreCurve((good[0], good[1]), (bad[0], bad[1]), is_log)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dumbbell.base.errors import ScenarioError
-from dumbbell.compare import Outcome, Worst, compared
+from dumbbell.compare import ReferencePair, Worst, compared
 from dumbbell.runs import Execution
 from dumbbell.scenario import Scenario
 from dumbbell.scenario_space import Candidate, Plain
@@ -86,7 +86,7 @@ class Evaluator:
 
     def outcomes(
         self, candidates: Sequence[Candidate], seeds: Sequence[int]
-    ) -> dict[Candidate, list[Outcome]]:
+    ) -> dict[Candidate, list[ReferencePair]]:
         """Run candidates on some seeds; one that cannot be run has no outcome."""
         pairs, owners = [], []
         for each in candidates:
@@ -97,7 +97,7 @@ class Evaluator:
                     break
                 pairs.append(pair)
                 owners.append(each)
-        found: dict[Candidate, list[Outcome]] = {each: [] for each in candidates}
+        found: dict[Candidate, list[ReferencePair]] = {each: [] for each in candidates}
         self.runs += 2 * len(pairs)
         measured = compared(pairs, self.worst, **self.how)
         for each, outcome in zip(owners, measured, strict=True):

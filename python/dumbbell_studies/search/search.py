@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.base.errors import EngineError, ScenarioError
-from dumbbell.compare import REALISTIC, Outcome, Worst, compared, mean_values, worst_named
+from dumbbell.compare import REALISTIC, ReferencePair, Worst, compared, mean_values, worst_named
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.run import KERNEL, check_engine
 from dumbbell.runs import Cache, Progress
@@ -17,8 +17,8 @@ from dumbbell.scenario import Scenario
 from dumbbell.scenario_space import Candidate, Plain, space_named
 from dumbbell_studies.search.evaluator import Evaluator
 from dumbbell_studies.search.evolution import Evolution
-from dumbbell_studies.search.finding import Confirmation, Finding
 from dumbbell_studies.search.shrink import shrink
+from dumbbell_studies.search.weakness import Confirmation, Weakness
 
 __all__ = ["NOISE", "SearchProgress", "SearchResult", "confirm", "search"]
 
@@ -87,7 +87,7 @@ class SearchResult:
         The score from which on it would have been a failure.
     """
 
-    finding: Finding | None
+    finding: Weakness | None
     best: float | None
     evaluations: int
     runs: int
@@ -96,7 +96,7 @@ class SearchResult:
     least: float = 0.0
 
     @property
-    def failure(self) -> Finding | None:
+    def failure(self) -> Weakness | None:
         """What was found, unless fresh seeds refute it."""
         found = self.finding
         return found if found is not None and (found.holds or not found.is_checked) else None
@@ -261,7 +261,7 @@ class Clock:
 
 def made_small(
     evaluator: Evaluator, found: Candidate, score: float, seed: int, clock: Clock
-) -> Finding:
+) -> Weakness:
     """Shrink what was found and check it on fresh seeds; keep the larger if it fails on more."""
     clock.stage = "shrinking"
     # With such a score twice what a failure is at least leaves a margin for fresh seeds.
@@ -285,13 +285,13 @@ def made_small(
     return larger if larger.failing > finding.failing else finding
 
 
-def as_it_is(evaluator: Evaluator, found: Candidate, score: float, seed: int) -> Finding:
+def as_it_is(evaluator: Evaluator, found: Candidate, score: float, seed: int) -> Weakness:
     """Return what was found when the user stopped the search: neither shrunk nor checked."""
     evaluator.how["on_progress"] = None
     outcomes = evaluator.outcomes([found], evaluator.seeds)[found]
     tested, reference = mean_values(outcomes, evaluator.worst)
     scores = tuple(each.score(evaluator.worst) for each in outcomes)
-    return Finding(
+    return Weakness(
         evaluator.plain, evaluator.worst, found, found, tested, reference, scores,
         bound_of(score, evaluator.worst), seed, is_checked=False,
     )  # fmt: skip
@@ -303,13 +303,13 @@ def checked(
     found: Candidate,
     seed: int,
     seeds: int,
-) -> Finding:
+) -> Weakness:
     """Return a finding with its scores on fresh seeds."""
     fresh = range(seed + FRESH_FROM, seed + FRESH_FROM + seeds)
     outcomes = evaluator.outcomes([candidate], fresh)[candidate]
     tested, reference = mean_values(outcomes, evaluator.worst)
     scores = tuple(each.score(evaluator.worst) for each in outcomes)
-    return Finding(
+    return Weakness(
         evaluator.plain, evaluator.worst, candidate, found, tested, reference, scores,
         bound_of(evaluator.scores[candidate] or 0.0, evaluator.worst), seed,
     )  # fmt: skip
@@ -320,13 +320,13 @@ def bound_of(score: float, worst: Worst) -> float:
     return max(BOUND * score, worst.least)
 
 
-def confirm(finding: Finding, on_progress: Callable[[Progress], None] | None = None) -> Finding:
+def confirm(finding: Weakness, on_progress: Callable[[Progress], None] | None = None) -> Weakness:
     """Run what was found on the live kernel, and return it with what that says.
 
     Seeds with an INVALID run are replaced by further ones, in at most `KERNEL_TRIES` rounds.
     """
     candidate, plain = finding.candidate, finding.plain
-    outcomes: list[Outcome] = []
+    outcomes: list[ReferencePair] = []
     try:
         for _ in range(KERNEL_TRIES):
             missing = KERNEL_SEEDS - len(sound(outcomes))
@@ -352,12 +352,12 @@ def confirm(finding: Finding, on_progress: Callable[[Progress], None] | None = N
     return finding.confirmed_by(Confirmation("simulator only", scores, why_not(finding, missed)))
 
 
-def sound(outcomes: list[Outcome]) -> list[Outcome]:
+def sound(outcomes: list[ReferencePair]) -> list[ReferencePair]:
     """Return those without an INVALID run."""
     return [each for each in outcomes if not (each.tested.fault or each.reference.fault)]
 
 
-def why_not(finding: Finding, outcomes: list[Outcome]) -> str:
+def why_not(finding: Weakness, outcomes: list[ReferencePair]) -> str:
     """Say why the kernel does not confirm a finding."""
     faults = [each.tested.fault or each.reference.fault for each in outcomes]
     faults = [fault for fault in faults if fault]

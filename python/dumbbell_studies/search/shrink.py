@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dumbbell.scenario_space import Candidate, Element
+from dumbbell.scenario_space import Candidate, DrawnElement
 
 __all__ = ["shrink"]
 
@@ -76,7 +76,7 @@ def roundest(candidate: Candidate, first_failing: FirstFailing) -> Candidate:
     return Candidate(tuple(sorted(candidate.elements)))
 
 
-def simpler(element: Element, place: int) -> list[int]:
+def simpler(element: DrawnElement, place: int) -> list[int]:
     """Return simpler values of one number, the simplest first."""
     name = list(element.kind.parameters)[place]
     number = element.numbers[place]
@@ -87,7 +87,7 @@ def simpler(element: Element, place: int) -> list[int]:
     return rounder if plainest is None else [plainest, *rounder]
 
 
-def with_element(candidate: Candidate, index: int, element: Element) -> Candidate:
+def with_element(candidate: Candidate, index: int, element: DrawnElement) -> Candidate:
     """Return a candidate with one element replaced, in its place."""
     elements = candidate.elements
     return Candidate((*elements[:index], element, *elements[index + 1 :]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from dumbbell.scenario_space import MAX_ELEMENTS, Candidate, Element, Space
+from dumbbell.scenario_space import MAX_ELEMENTS, Candidate, DrawnElement, Space
 
 __all__ = ["crossed", "drawn", "mutated"]
 
@@ -36,7 +36,7 @@ def mutated(candidate: Candidate, space: Space, source: random.Random) -> Candid
     return Candidate.of(elements)
 
 
-def nudged(element: Element, source: random.Random) -> Element:
+def nudged(element: DrawnElement, source: random.Random) -> DrawnElement:
     """Return an element with one of its numbers changed."""
     index = source.randrange(len(element.numbers))
     scale = list(element.kind.parameters.values())[index]

@@ -8,7 +8,7 @@ import numpy as np
 
 from dumbbell.statistics import spearman
 from dumbbell_studies.papers.clauses import at_every
-from dumbbell_studies.papers.finding import Check, Finding, Variation, evaluate
+from dumbbell_studies.papers.finding import ClauseResult, Finding, Variation, evaluate
 from dumbbell_studies.papers.kakenhi2024.by_kind import alone_of, intervals_of, mixed_of
 from dumbbell_studies.papers.kakenhi2024.devices import DEVICES
 from dumbbell_studies.papers.kakenhi2024.measurements import (
@@ -83,9 +83,9 @@ def c1(results: Results[Point, Measured]) -> Finding:
     )
 
 
-def check_c1(delay_p95_ms: float) -> Check:
+def check_c1(delay_p95_ms: float) -> ClauseResult:
     """Check the buffering delay that many BBR flows reach."""
-    return Check(
+    return ClauseResult(
         f"{C1_FLOWS} flows in {DEEP_BDP:g} BDP: 95th percentile of the queueing delay "
         f"{SEVERAL_HUNDRED_MS:g} ms or more",
         "{:.0f} ms",
@@ -113,7 +113,7 @@ def c2(results: Results[Point, Measured]) -> Finding:
     )
 
 
-def c2_checks(seen: Mapping[Alone, AloneMeasured]) -> tuple[Check, ...]:
+def c2_checks(seen: Mapping[Alone, AloneMeasured]) -> tuple[ClauseResult, ...]:
     """Check one repetition of C2, in both buffers."""
     wanted = [n for n in FLOW_COUNTS if n >= MANY_FLOWS]
     checks = []
@@ -129,7 +129,7 @@ def c2_checks(seen: Mapping[Alone, AloneMeasured]) -> tuple[Check, ...]:
             pairs: Sequence[tuple[AloneMeasured, AloneMeasured]] = pairs,
             counts: Sequence[int] = counts,
             buffer: float = buffer,
-        ) -> Check:
+        ) -> ClauseResult:
             values = [(of(ours), of(bbr)) for ours, bbr in pairs]
             return at_every(
                 f"{buffer:g} BDP, {MANY_FLOWS} flows and more: {expected}",
@@ -170,14 +170,16 @@ def c3(results: Results[Point, Measured]) -> Finding:
     )
 
 
-def c3_checks(flows: Sequence[IntervalMeasured], *, complete: bool = True) -> tuple[Check, ...]:
+def c3_checks(
+    flows: Sequence[IntervalMeasured], *, complete: bool = True
+) -> tuple[ClauseResult, ...]:
     """Check one repetition of C3."""
     model = np.array([flow.predict_pkts_per_s() for flow in flows])
     seen = np.array([flow.rate_pkts_per_s for flow in flows])
     correlation = spearman(model.tolist(), seen.tolist()) if flows else 0.0
     error = float(np.median(np.abs(model / seen - 1))) if flows else float("nan")
     return (
-        Check(
+        ClauseResult(
             f"the model orders flows by their throughput: rank correlation {CORRELATION:g} or more",
             "{:.2f} over {:.0f} flows, the throughput {:.0%} off in the median",
             (correlation, len(flows), error),
@@ -208,10 +210,10 @@ def c4(results: Results[Point, Measured]) -> Finding:
     )
 
 
-def c4_checks(unfair: Mapping[str, float], *, complete: bool = True) -> tuple[Check, ...]:
+def c4_checks(unfair: Mapping[str, float], *, complete: bool = True) -> tuple[ClauseResult, ...]:
     """Check one repetition of C4, by the factor that each is off a fair share."""
     return tuple(
-        Check(
+        ClauseResult(
             f"a BBR-FCA flow's share nearer to a fair one than that of a flow of {cc}",
             "off by a factor of {:.2f}, and of {:.2f}",
             (unfair["bbr_fca"], other),
@@ -233,13 +235,13 @@ def c5() -> Finding:
         "tens of seconds.",
         (
             (
-                Check(
+                ClauseResult(
                     "a device whose buffer can delay a packet for hundreds of ms",
                     "{:.0f}, of {:.0f} devices",
                     (len(hundreds), len(delays_ms)),
                     bool(hundreds),
                 ),
-                Check(
+                ClauseResult(
                     "a device whose buffer can delay a packet for 10 s or more",
                     "at most {:.1f} s",
                     (delays_ms[-1] / 1e3,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from dumbbell_studies.papers.clauses import at_every
-from dumbbell_studies.papers.finding import Check
+from dumbbell_studies.papers.finding import ClauseResult
 from dumbbell_studies.papers.ogino2021.measurements import Kind, Measured
 from dumbbell_studies.papers.ogino2021.runs import BUFFERS_BDP, Point
 
@@ -72,7 +72,7 @@ def ahead(
     quantity: Quantity,
     *,
     copa: bool,
-) -> Check:
+) -> ClauseResult:
     """Check that Copa or its rival is ahead at every buffer of a range."""
     name, form, of = quantity
     buffers = [b for b in buffers_of(seen, rival, n) if within(b)]
@@ -92,7 +92,7 @@ def ahead(
 
 def rtt_check(
     seen: Repetition, expected: str, within: Range, holds: Callable[[float], bool]
-) -> Check:
+) -> ClauseResult:
     """Check Copa's mean RTT, with one BBR flow, at every buffer of a range."""
     buffers = [b for b in buffers_of(seen, "bbr", 1) if within(b)]
     rtts_ms = [seen[Point("bbr", 1, buffer)].copa.rtt_ms for buffer in buffers]

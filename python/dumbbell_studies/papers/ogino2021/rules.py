@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from dumbbell_studies.papers.clauses import at_every, grows
-from dumbbell_studies.papers.finding import Check, Finding
+from dumbbell_studies.papers.finding import ClauseResult, Finding
 from dumbbell_studies.papers.ogino2021.buffer_ranges import (
     INFLIGHT,
     THROUGHPUT,
@@ -39,7 +39,7 @@ def check_findings(results: Results[Point, Measured]) -> list[Finding]:
     ]
 
 
-def a1(seen: Repetition) -> list[Check]:
+def a1(seen: Repetition) -> list[ClauseResult]:
     """Copa against CUBIC in the smallest buffer."""
     here, larger = seen[Point("cubic", 1, 0.5)], runs_at(seen, "cubic", 1, above(0.5))
     complete = has_all(seen, "cubic", 1)
@@ -47,31 +47,31 @@ def a1(seen: Repetition) -> list[Check]:
     least_ms = min(run.copa.rtt_ms for run in larger)
     most_default = max(run.default_share for run in larger)
     return [
-        Check(
+        ClauseResult(
             "at 0.5 BDP Copa's throughput above CUBIC's",
             "{:.1f} and {:.1f} Mbit/s",
             (here.copa.mbps, here.rival.mbps),
             here.copa.mbps > here.rival.mbps,
         ),
-        Check(
+        ClauseResult(
             "at 0.5 BDP Copa's inflight above CUBIC's",
             "{:.0f} and {:.0f} packets",
             (here.copa.outstanding_pkts, here.rival.outstanding_pkts),
             here.copa.outstanding_pkts > here.rival.outstanding_pkts,
         ),
-        Check(
+        ClauseResult(
             f"at 0.5 BDP a mean RTT below {LARGE_RTT_MS:g} ms",
             "{:.0f} ms",
             (rtt_ms,),
             rtt_ms < LARGE_RTT_MS,
         ),
-        Check(
+        ClauseResult(
             "at 0.5 BDP a mean RTT below that of every larger buffer",
             "{:.0f} ms, and at least {:.0f} ms",
             (rtt_ms, least_ms),
             confirmed(holds=rtt_ms < least_ms, complete=complete),
         ),
-        Check(
+        ClauseResult(
             "at 0.5 BDP a larger share of default mode than in every larger buffer",
             "{:.0%}, and at most {:.0%}",
             (default, most_default),
@@ -80,7 +80,7 @@ def a1(seen: Repetition) -> list[Check]:
     ]
 
 
-def a2(seen: Repetition) -> list[Check]:
+def a2(seen: Repetition) -> list[ClauseResult]:
     """CUBIC against Copa as the buffer grows."""
     buffers, complete = buffers_of(seen, "cubic", 1), has_all(seen, "cubic", 1)
     runs = [seen[Point("cubic", 1, buffer)] for buffer in buffers]
@@ -92,19 +92,19 @@ def a2(seen: Repetition) -> list[Check]:
               "{:.1f} Mbit/s", complete=complete),
         grows("the RTT", buffers, [run.copa.rtt_ms for run in runs], "{:.0f} ms",
               complete=complete),
-        Check(
+        ClauseResult(
             "at 64 BDP CUBIC's throughput above Copa's",
             "{:.1f} and {:.1f} Mbit/s",
             (largest.rival.mbps, largest.copa.mbps),
             largest.rival.mbps > largest.copa.mbps,
         ),
-        Check(
+        ClauseResult(
             "at 64 BDP CUBIC's inflight above Copa's",
             "{:.0f} and {:.0f} packets",
             (largest.rival.outstanding_pkts, largest.copa.outstanding_pkts),
             largest.rival.outstanding_pkts > largest.copa.outstanding_pkts,
         ),
-        Check(
+        ClauseResult(
             "Copa in competitive mode for more than half of the time wherever CUBIC is ahead",
             "at least {:.0%}",
             (competitive,),
@@ -113,7 +113,7 @@ def a2(seen: Repetition) -> list[Check]:
     ]  # fmt: skip
 
 
-def a3(seen: Repetition) -> list[Check]:
+def a3(seen: Repetition) -> list[ClauseResult]:
     """Four Copa against four CUBIC."""
     buffers, complete = buffers_of(seen, "cubic", 4), has_all(seen, "cubic", 4)
     largest = seen[Point("cubic", 4, BUFFERS_BDP[-1])]
@@ -121,7 +121,7 @@ def a3(seen: Repetition) -> list[Check]:
     return [
         ahead(seen, "cubic", 4, up_to(2), THROUGHPUT, copa=True),
         grows("CUBIC's throughput", buffers, cubic, "{:.1f} Mbit/s", complete=complete),
-        Check(
+        ClauseResult(
             "at 64 BDP CUBIC's throughput above Copa's",
             "{:.1f} and {:.1f} Mbit/s",
             (largest.rival.mbps, largest.copa.mbps),
@@ -130,7 +130,7 @@ def a3(seen: Repetition) -> list[Check]:
     ]
 
 
-def a4(seen: Repetition) -> list[Check]:
+def a4(seen: Repetition) -> list[ClauseResult]:
     """Timeouts at 32 BDP, the window's limit at 64 BDP."""
     complete = has_all(seen, "cubic", 1)
     here = seen[Point("cubic", 1, 32.0)]
@@ -142,20 +142,20 @@ def a4(seen: Repetition) -> list[Check]:
         for point in (Point("cubic", 1, 64.0), Point("cubic", 1, 16.0))
     )
     return [
-        Check(
+        ClauseResult(
             "at 32 BDP the lowest total of all buffers, by more than the others differ",
             "{:.1f} Mbit/s, and {:.1f} to {:.1f} Mbit/s",
             (here.total_mbps, least, most),
             confirmed(holds=least - here.total_mbps > most - least, complete=complete),
         ),
-        Check("at 32 BDP more than 0 retransmission timeouts", "{:.1f}", (rtos,), rtos > 0),
-        Check(
+        ClauseResult("at 32 BDP more than 0 retransmission timeouts", "{:.1f}", (rtos,), rtos > 0),
+        ClauseResult(
             "at 64 BDP CUBIC limited by its receive window",
             "{:.1%} of the time",
             (limited,),
             limited > 0,
         ),
-        Check(
+        ClauseResult(
             "at 16 BDP CUBIC not limited by its receive window",
             "{:.1%} of the time",
             (limited_before,),
@@ -164,7 +164,7 @@ def a4(seen: Repetition) -> list[Check]:
     ]
 
 
-def a5(seen: Repetition) -> list[Check]:
+def a5(seen: Repetition) -> list[ClauseResult]:
     """Tcptrace's inflight counts what has been received already."""
     complete = has_all(seen, "cubic", 1)
     cells = runs_at(seen, "cubic", 1, lambda _: True)
@@ -174,7 +174,7 @@ def a5(seen: Repetition) -> list[Check]:
     above = counts.difference_pkts.low > 0
     twice = counts.excess_lossy >= 2 * counts.excess_quiet
     return [
-        Check(
+        ClauseResult(
             "in seconds with losses, of the buffer with most losses, tcptrace's count "
             "significantly above the kernel's (95 % interval of the difference above 0)",
             "{:.1f} packets above, interval from {:.1f} to {:.1f}, over {:.0f} s",
@@ -182,7 +182,7 @@ def a5(seen: Repetition) -> list[Check]:
              counts.difference_pkts.high, counts.lossy_seconds),
             above if complete else None,
         ),
-        Check(
+        ClauseResult(
             "the excess at least twice what it is in seconds without losses",
             "{:.1%}, and {:.1%} over {:.0f} s without",
             (counts.excess_lossy, counts.excess_quiet, counts.quiet_seconds),
@@ -191,7 +191,7 @@ def a5(seen: Repetition) -> list[Check]:
     ]  # fmt: skip
 
 
-def a6(seen: Repetition) -> list[Check]:
+def a6(seen: Repetition) -> list[ClauseResult]:
     """Copa against BBR."""
     complete = has_all(seen, "bbr", 1)
     small = runs_at(seen, "bbr", 1, up_to(2))
@@ -206,13 +206,13 @@ def a6(seen: Repetition) -> list[Check]:
                   lambda rtt_ms: rtt_ms < LARGE_RTT_MS),
         rtt_check(seen, f"from 4 BDP a mean RTT of {LARGE_RTT_MS:g} ms or more", above(2),
                   lambda rtt_ms: rtt_ms >= LARGE_RTT_MS),
-        Check(
+        ClauseResult(
             "up to 2 BDP a larger share of default mode than from 4 BDP (means of both ranges)",
             "{:.0%}, and {:.0%}",
             (default[0], default[1]),
             default[0] > default[1] if complete else None,
         ),
-        Check(
+        ClauseResult(
             "at every buffer from 4 BDP a ratio of the two throughputs nearer to 1 than at any up "
             "to 2 BDP",
             "a factor of at most {:.2f}, and of at least {:.2f}",
@@ -222,7 +222,7 @@ def a6(seen: Repetition) -> list[Check]:
     ]  # fmt: skip
 
 
-def a7(seen: Repetition) -> list[Check]:
+def a7(seen: Repetition) -> list[ClauseResult]:
     """Four Copa against four BBR."""
     buffers, complete = buffers_of(seen, "bbr", 4), has_all(seen, "bbr", 4)
     runs = [seen[Point("bbr", 4, buffer)] for buffer in buffers]
@@ -247,7 +247,7 @@ def a7(seen: Repetition) -> list[Check]:
     ]  # fmt: skip
 
 
-Rule = Callable[[Repetition], list[Check]]
+Rule = Callable[[Repetition], list[ClauseResult]]
 
 #: Id, what the paper says, and the rule.
 RULES: tuple[tuple[str, str, Rule], ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dumbbell.models import LOCK_IN_BDP, MODELS
 from dumbbell_studies.papers.clauses import at_every
-from dumbbell_studies.papers.finding import Check
+from dumbbell_studies.papers.finding import ClauseResult
 from dumbbell_studies.papers.paper import ModelCheck
 from dumbbell_studies.papers.saito2022.rules import MANY, ROUNDS_TO_1_GBPS
 from dumbbell_studies.papers.saito2022.runs import FLOWS, PAPER_SPREAD, Point, scenario
@@ -30,7 +30,7 @@ def model_checks() -> tuple[ModelCheck, ...]:
     )
     queues = {n: each.details["start_queue_bdp"] for n, each in predicted.items()}
     locks = tuple(
-        Check(
+        ClauseResult(
             f"{n} flows lock in competitive mode: a queue above {LOCK_IN_BDP:g} BDP at the start",
             "{:.2f} BDP",
             (queues[n],),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from dumbbell_studies.papers.clauses import at_every
-from dumbbell_studies.papers.finding import Check, Finding, Variation, evaluate
+from dumbbell_studies.papers.finding import ClauseResult, Finding, Variation, evaluate
 from dumbbell_studies.papers.results import Results
 from dumbbell_studies.papers.saito2022.measurements import Means, Measured
 from dumbbell_studies.papers.saito2022.runs import BY_APPARATUS, FLOWS, Point
@@ -25,7 +25,7 @@ MANY = FLOWS[2:]
 #: One repetition: a seed's run by the number of flows. B2 and B3 take those there are; without that
 #: of 16 flows they can only be refuted.
 Repetition = Mapping[int, Measured]
-Rule = Callable[[Repetition], list[Check]]
+Rule = Callable[[Repetition], list[ClauseResult]]
 
 
 def check_findings(results: Results[Point, Measured]) -> list[Finding]:
@@ -55,7 +55,7 @@ def repetitions(results: Results[Point, Measured], spread: str) -> list[Repetiti
     return [{point.flows: run for point, run in seed.items()} for seed in seeds]
 
 
-def b1(seen: Repetition) -> list[Check]:
+def b1(seen: Repetition) -> list[ClauseResult]:
     """The total throughput."""
     totals = [seen[n].link_mbps for n in FLOWS]
     return [
@@ -71,13 +71,13 @@ def b1(seen: Repetition) -> list[Check]:
     ]
 
 
-def b2(seen: Repetition) -> list[Check]:
+def b2(seen: Repetition) -> list[ClauseResult]:
     """The RTT of flow 1."""
     # Without the run of 16 flows: its mean RTT is at least the path's.
     few_ms = seen[FLOWS[0]].rtt_mean_ms if FLOWS[0] in seen else BASE_RTT_MS
     bound = f"{INCREASED:g} × that with {FLOWS[0]} flows"
     checks = [
-        Check(
+        ClauseResult(
             f"with {n} flows a mean RTT of flow 1 above {bound}",
             "{:.0f} ms, and {:.0f} ms",
             (seen[n].rtt_mean_ms, few_ms),
@@ -88,7 +88,7 @@ def b2(seen: Repetition) -> list[Check]:
     ]
     if 32 in seen:
         checks.append(
-            Check(
+            ClauseResult(
                 f"with 32 flows a mean RTT of flow 1 not above {bound}",
                 "{:.0f} ms, and {:.0f} ms",
                 (seen[32].rtt_mean_ms, few_ms),
@@ -98,7 +98,7 @@ def b2(seen: Repetition) -> list[Check]:
     return checks
 
 
-def b3(seen: Repetition) -> list[Check]:
+def b3(seen: Repetition) -> list[ClauseResult]:
     """The mode of flow 1, and its inflight and RTT meanwhile."""
     checks = []
     for n in (n for n in MANY if n in seen):
@@ -109,20 +109,20 @@ def b3(seen: Repetition) -> list[Check]:
         if competitive is None:
             raise ValueError(f"flow 1 of {n} has no samples")
         checks += [
-            Check(
+            ClauseResult(
                 f"with {n} flows flow 1 in competitive mode for more than half of the second half",
                 "{:.0%}",
                 (run.competitive_late,),
                 run.competitive_late > 0.5,
             ),
-            Check(
+            ClauseResult(
                 f"with {n} flows a larger mean RTT of flow 1 in competitive than in default mode "
                 f"(than with {FLOWS[0]} flows, if it is never in default mode)",
                 "{:.0f} ms, and {:.0f} ms",
                 (competitive.rtt_ms, default.rtt_ms),
                 competitive.rtt_ms > default.rtt_ms,
             ),
-            Check(
+            ClauseResult(
                 f"with {n} flows a larger mean inflight of flow 1 in competitive than in default "
                 f"mode (than with {FLOWS[0]} flows, if it is never in default mode)",
                 "{:.0f} and {:.0f} packets",

@@ -13,7 +13,7 @@ from dumbbell.compare import Worst
 from dumbbell.scenario import Scenario, describe_path
 from dumbbell.scenario_space import Candidate, Plain
 
-__all__ = ["Confirmation", "Finding"]
+__all__ = ["Confirmation", "Weakness"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Confirmation:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Weakness:
     """A scenario in which one does worse than the reference.
 
     Attributes
@@ -93,7 +93,7 @@ class Finding:
         """Whether it fails on every fresh seed that counts, and most do."""
         return self.failing == self.counted > len(self.scores) // 2
 
-    def confirmed_by(self, confirmation: Confirmation) -> Finding:
+    def confirmed_by(self, confirmation: Confirmation) -> Weakness:
         """Return it with what the kernel says."""
         return replace(self, confirmation=confirmation)
 

@@ -7,11 +7,11 @@ from typing import Literal
 
 from dumbbell.base.quantities.printable import printable
 
-__all__ = ["Finding", "LeftOut"]
+__all__ = ["Diagnostic", "LeftOut"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnostic:
     """Something that the author of the source should know.
 
     Attributes

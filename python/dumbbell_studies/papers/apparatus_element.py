@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dumbbell.scenario import Scenario
 
-__all__ = ["Change", "Element", "Level", "Setup", "Treatment", "name_of"]
+__all__ = ["ApparatusElement", "Change", "Level", "Setup", "Treatment", "name_of"]
 
 #: Adds an element to a scenario.
 Change = Callable[[Scenario], Scenario]
@@ -38,7 +38,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Element:
+class ApparatusElement:
     """Something in a paper's apparatus that the plain set-up does not have.
 
     Attributes

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Scale"]
+__all__ = ["ScoreCurve"]
 
 #: Smaller values have no logarithm of interest.
 LEAST = 1e-12
 
 
 @dataclass(frozen=True)
-class Scale:
+class ScoreCurve:
     """Where a value scores 1, where 0, and how it falls in between.
 
     Attributes
@@ -27,11 +27,11 @@ class Scale:
 
     Examples
     --------
-    >>> from dumbbell_studies.score import Scale
-    >>> delay = Scale.one_sided(5.0, 80.0, is_log=True)
+    >>> from dumbbell_studies.score import ScoreCurve
+    >>> delay = ScoreCurve.one_sided(5.0, 80.0, is_log=True)
     >>> [round(delay.score(ms), 3) for ms in (2, 5, 20, 80, 300)]
     [1.0, 1.0, 0.5, 0.0, 0.0]
-    >>> share = Scale((0.8, 1.25), (0.2, 5.0), is_log=True)
+    >>> share = ScoreCurve((0.8, 1.25), (0.2, 5.0), is_log=True)
     >>> [round(share.score(ratio), 3) for ratio in (0.1, 0.4, 1.0, 2.5)]
     [0.0, 0.5, 1.0, 0.5]
     """
@@ -41,7 +41,7 @@ class Scale:
     is_log: bool = False
 
     @classmethod
-    def one_sided(cls, good: float, bad: float, *, is_log: bool = False) -> Scale:
+    def one_sided(cls, good: float, bad: float, *, is_log: bool = False) -> ScoreCurve:
         """Return the scale of a value that is good beyond one end."""
         if bad > good:
             return cls((-math.inf, good), (-math.inf, bad), is_log)
