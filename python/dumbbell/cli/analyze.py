@@ -140,22 +140,21 @@ def analyze_command(
         )  # fmt: skip
         return match_command(sources, json=json, out_dir=out_dir)
     numbers = None if segments is None else connection_numbers(segments)
-    documents = []
-    for source in sources:
-        result = analyze_source(source, interval, numbers, has_figures=out_dir is not None)
-        if json:
-            documents.append(result.to_dict(all_points=all_points))
-        else:
-            print_analysis(out(), source, result, all_points=all_points)
-        if out_dir is not None:
-            place = out_dir if len(sources) == 1 else out_dir / directory_name(source, sources)
-            note_missing_figures()
+    if out_dir is not None:
+        note_missing_figures()
+    analyses = [analyze_source(each, interval, numbers, out_dir is not None) for each in sources]
+    places = [None] * len(sources) if out_dir is None else places_of(sources, out_dir)
+    for result, place in zip(analyses, places, strict=True):
+        if place is not None:
             result.save(place)
-            if not json:
-                print_line(f"saved in {place}")
     if json:
-        document = documents[0] if len(documents) == 1 else documents
-        print_json(document)
+        documents = [result.to_dict(all_points=all_points) for result in analyses]
+        print_json(documents[0] if len(documents) == 1 else documents)
+        return 0
+    for source, result, place in zip(sources, analyses, places, strict=True):
+        print_analysis(out(), source, result, all_points=all_points)
+        if place is not None:
+            print_line(f"saved in {place}")
     return 0
 
 
@@ -186,15 +185,22 @@ def connection_numbers(text: str) -> list[int]:
     return [int(word) for word in words]
 
 
-def directory_name(source: Source, sources: Sequence[Source]) -> str:
-    """Return a unique name for the results of one of several captures."""
-    index = sources.index(source)
-    stem = Path(source.path).name.split(".")[0] or "stdin"
-    return "-".join(part for part in (str(index), stem, source.point) if part)
+def places_of(sources: Sequence[Source], out_dir: Path) -> list[Path]:
+    """Return a directory for the results of each capture."""
+    if len(sources) == 1:
+        return [out_dir]
+    stems = [Path(source.path).name.split(".")[0] or "stdin" for source in sources]
+    return [
+        out_dir / "-".join(part for part in (str(index), stem, source.point) if part)
+        for index, (source, stem) in enumerate(zip(sources, stems, strict=True))
+    ]
 
 
 def analyze_source(
-    source: Source, interval: str | None, segments: list[int] | None, *, has_figures: bool
+    source: Source,
+    interval: str | None,
+    segments: list[int] | None,
+    has_figures: bool,
 ) -> Analysis:
     """Analyse one capture."""
     points = None if source.point is None else [source.point]
@@ -271,15 +277,15 @@ def match_command(sources: Sequence[Source], *, json: bool, out_dir: Path | None
         result = match_captures(
             before.path, after.path, before_point=before.point, after_point=after.point
         )
-    if json:
-        print_json(result.to_dict())
-    else:
-        print_match(out(), result)
     if out_dir is not None:
         note_missing_figures()
         result.save(out_dir)
-        if not json:
-            print_line(f"saved in {out_dir}")
+    if json:
+        print_json(result.to_dict())
+        return 0
+    print_match(out(), result)
+    if out_dir is not None:
+        print_line(f"saved in {out_dir}")
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,21 +99,27 @@ def run_command(
         else:
             with progress_bar(f"{doing} {scenario.time}") as bar:
                 result = run(scenario, engine=engine, on_progress=bar.at, capture=captured)
-        if json:
-            print_json(result.to_dict())
-        else:
-            if watched is not None:
-                watched.print(result)
-            print_run(out(), result)
-        if out_dir is not None:
-            # After it is printed: a full disk does not take a finished run along.
-            sys.stdout.flush()
-            save_with_capture(result, out_dir, texts=not without_sources)
-            if not json:
-                print_line(f"saved in {out_dir}")
+        # First, so that a closed pipe does not take a finished run along; nor does a full disk.
+        try:
+            if out_dir is not None:
+                save_with_capture(result, out_dir, texts=not without_sources)
+        finally:
+            print_result(result, watched, json=json)
+        if out_dir is not None and not json:
+            print_line(f"saved in {out_dir}")
         if show:
             show_run(result, out_dir)
     return 1 if result.verdict.status == INVALID else 0
+
+
+def print_result(result: Run, watched: Watch | None, *, json: bool) -> None:
+    """Print a run, as JSON or for a person."""
+    if json:
+        print_json(result.to_dict())
+        return
+    if watched is not None:
+        watched.print(result)
+    print_run(out(), result)
 
 
 def show_run(result: Run, out_dir: Path | None) -> None:

@@ -320,17 +320,19 @@ def captured_places(sweep: Sweep, out_dir: Path | None) -> list[Path]:
 
 
 def show(result: SweepResult, out_dir: Path | None, metrics: Sequence[str], *, json: bool) -> None:
-    """Print a sweep, and draw it into the directory of its runs."""
-    if json:
-        print_json(to_documents(result))
-    else:
-        print_sweep(result, metrics)
+    """Draw a sweep into the directory of its runs, and print it."""
+    try:
+        if out_dir is not None:
+            draw_figures(result, out_dir)
+    finally:
+        if json:
+            print_json(to_documents(result))
+        else:
+            print_sweep(result, metrics)
     for line in result.notes:
         note(line)
-    if out_dir is not None:
-        draw_figures(result, out_dir)
-        if not json:
-            print_line(f"saved in {out_dir}")
+    if out_dir is not None and not json:
+        print_line(f"saved in {out_dir}")
     print_flagged_runs(result)
     print_failed_runs(result)
 
