@@ -29,7 +29,7 @@ def draw_delay(match: Match) -> Figure:
             if arrived.any()
             else np.zeros(lost_s.size)
         )
-        curves.append(Curve("dropped", lost_s, around, LOST_COLOR, marker="v", points=True))
+        curves.append(Curve("dropped", lost_s, around, LOST_COLOR, marker="v", shape="points"))
     return Figure(
         name="delay",
         title="Delay between the two points",

@@ -105,7 +105,7 @@ def whole(sequence: Sequence) -> list[Curve]:
     disordered = of_kind(sequence.data, "out_of_order")
     if disordered.num_rows:
         time_s, end = seconds(disordered), ends_mb(disordered)
-        curves.append(Curve("out of order", time_s, end, DISORDERED, marker="s", points=True))
+        curves.append(Curve("out of order", time_s, end, DISORDERED, marker="s", shape="points"))
     return [*without_far_window(curves), *resent(sequence)]
 
 
@@ -123,9 +123,9 @@ def strokes(sequence: Sequence) -> list[Curve]:
         if table.num_rows:
             curves.append(stroke(label, table, color))
     if time_s.size:
-        curves.append(Curve("acknowledged", *steps(time_s, acked_mb), ACKED, strokes=True))
+        curves.append(Curve("acknowledged", *steps(time_s, acked_mb), ACKED, shape="strokes"))
         window = steps(time_s, allowed_mb)
-        curves.append(Curve("allowed by the window", *window, WINDOW, strokes=True))
+        curves.append(Curve("allowed by the window", *window, WINDOW, shape="strokes"))
     return [*without_far_window(curves), *resent(sequence)]
 
 
@@ -135,7 +135,7 @@ def resent(sequence: Sequence) -> list[Curve]:
     if table.num_rows == 0:
         return []
     time_s, end = seconds(table), ends_mb(table)
-    return [Curve("retransmitted", time_s, end, RESENT, marker="o", points=True)]
+    return [Curve("retransmitted", time_s, end, RESENT, marker="o", shape="points")]
 
 
 def without_far_window(curves: list[Curve]) -> list[Curve]:
@@ -154,7 +154,7 @@ def stroke(label: str, table: pa.Table, color: str) -> Curve:
     gap = np.full(time_s.size, np.nan)
     x = np.column_stack([time_s, time_s, gap]).ravel()
     y = np.column_stack([start, end, gap]).ravel()
-    return Curve(label, x, y, color, strokes=True)
+    return Curve(label, x, y, color, shape="strokes")
 
 
 def steps(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -48,7 +48,7 @@ COMMANDS = {
     "emulate set": "Change the path of a running `emulate`.",
     "emulate enter": "Run a program, or a shell, in a host of a running `emulate`.",
     "emulate interop": "Replace the QUIC interop runner's network simulator.",
-    "plot": "Draw a run over time or a sweep over an axis, sized for print.",
+    "plot": "Draw runs, sweeps and captures, sized for print.",
     "report": "Write a run, sweep, analysis or reproduction as one HTML page.",
     "report export": "Write the tables of a run, a sweep or an analysis as CSV.",
     "cc": "List congestion control algorithms; check or start your own.",

@@ -1,23 +1,34 @@
-"""`dumbbell plot`: a sweep's metrics, or a run over time, as figures for papers."""
+"""`dumbbell plot`: runs, sweeps and captures as figures for papers."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import typer
 
 from dumbbell.base.errors import ResultError, ScenarioError, nearest
+from dumbbell.capture_analysis import Analysis, analyze
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.frame import WIDTHS_MM
 from dumbbell.figures.y_range import Range, y_ranges
+from dumbbell.metrics import METRICS
 from dumbbell.models import MODELS
+from dumbbell.plots.capture_source import CaptureSource
+from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
+from dumbbell.plots.kinds.request import Request
+from dumbbell.plots.kinds.scatter import PAIR
+from dumbbell.plots.labels import group_labels
 from dumbbell.plots.paper_figure import FORMATS, STYLES, save_for_print
 from dumbbell.plots.result_figures import USUAL, ResultFigures
+from dumbbell.plots.result_source import ResultSource
 from dumbbell.plots.run_figures import SERIES, USUAL_SERIES, draw_series
+from dumbbell.plots.tidy import Source
 from dumbbell.report.side_by_side import second_view
-from dumbbell.report.source import load_results
+from dumbbell.report.source import kind_of, load_results
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics, complete_models
 from dumbbell.terminal.console import print_files
@@ -30,36 +41,110 @@ Frame: TypeAlias = tuple[str, Sequence[Figure], Sequence[Range] | None]
 EXAMPLES = (
     "dumbbell plot results/buffers --metric share --size 1col --format pdf",
     "dumbbell plot results/mine --series cwnd,rtt --size 1col",
+    "dumbbell plot results/cubic results/bbr --series fct --kind cdf --label CUBIC --label BBR",
+    "dumbbell plot results/queues --kind scatter",
 )
+#: Kinds whose quantities stand above one another over one time axis.
+OVER_TIME = ("line", "band")
+#: What is drawn of transfers by default, if there are any; else the RTT.
+DISTRIBUTIONS = ("fct", "latency", "page-load-time", "rtt")
 
 
+class Words(NamedTuple):
+    """What the reader wants to read in the figure."""
+
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Name of a result, in their order; of one result, of its groups. Repeatable.",
+            show_default="the directories' and the groups' names",
+        ),
+    ] = None
+    title: Annotated[str, typer.Option(metavar="TEXT", help="A heading.", show_default="none")] = ""
+    xlim: Annotated[
+        str | None,
+        typer.Option(metavar="LOW,HIGH", help="Ends of the x axis.", show_default="what is drawn"),
+    ] = None
+    ylim: Annotated[
+        str | None,
+        typer.Option(metavar="LOW,HIGH", help="Ends of the y axis.", show_default="what is drawn"),
+    ] = None
+
+
+class Output(NamedTuple):
+    """How files are written."""
+
+    style: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(STYLES), help="`paper`: without titles of single figures; `report`."
+        ),
+    ] = "paper"
+    formats: Annotated[
+        str, typer.Option("--format", metavar=",".join(FORMATS), help="File formats.")
+    ] = "svg,pdf"
+    size: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(WIDTHS_MM),
+            help="Width of one column or of both, in ACM's and IEEE's templates: 84 or 177 mm. "
+            "In one column each value of the other axes is a file.",
+        ),
+    ] = "1col"
+    out_dir: Annotated[
+        Path | None,
+        typer.Option("--out", help="Directory of the files.", show_default="DIR/plots"),
+    ] = None
+
+
+@options.with_grouped_options
 def plot_command(
-    directory: Annotated[
-        Path,
+    directories: Annotated[
+        list[Path],
         typer.Argument(
-            metavar="DIR", help="What `dumbbell run --out` or `dumbbell sweep --out` wrote."
+            metavar="DIR…",
+            help="What `run`, `sweep`, `emulate` or `analyze` wrote with --out, or a capture.",
         ),
     ],
+    *,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(KINDS), help="Kind of figure.", show_default="what suits the data"
+        ),
+    ] = None,
     series: Annotated[
         str | None,
         typer.Option(
             metavar="NAME,…",
-            help=f"Of a run: {', '.join(SERIES)}, or a series of its algorithms (`mode`) "
-            "or queue disciplines (`prob`).",
+            help=f"Of runs: {', '.join(SERIES)}; of transfers `fct`, `slowdown`, `latency`, "
+            "`page-load-time`; of one run a series of its algorithms (`mode`) or queue "
+            "disciplines (`prob`).",
             show_default=",".join(USUAL_SERIES),
         ),
     ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="Of a sweep: a metric, by its name in rows.parquet. Repeatable.",
+            help="A metric, by its name in rows.parquet. Repeatable.",
             autocompletion=complete_metrics,
             show_default=", ".join(USUAL),
         ),
     ] = None,
     x: Annotated[
         str | None,
-        typer.Option(metavar="AXIS", help="The axis along x.", show_default="the longest"),
+        typer.Option(
+            metavar="AXIS",
+            help="The axis along x, or that distinguishes curves.",
+            show_default="the longest",
+        ),
+    ] = None,
+    y: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AXIS", help="The axis along y, of `heat`.", show_default="the next longest"
+        ),
     ] = None,
     against: Annotated[
         Path | None,
@@ -73,65 +158,168 @@ def plot_command(
             autocompletion=complete_models,
         ),
     ] = None,
-    style: Annotated[
-        str,
-        typer.Option(
-            metavar="|".join(STYLES), help="`paper`: without titles of single figures; `report`."
-        ),
-    ] = "paper",
-    formats: Annotated[
-        str, typer.Option("--format", metavar=",".join(FORMATS), help="File formats.")
-    ] = "svg,pdf",
-    size: Annotated[
-        str,
-        typer.Option(
-            metavar="|".join(WIDTHS_MM),
-            help="Width of one column or of both, in ACM's and IEEE's templates: 84 or 177 mm. "
-            "In one column each value of the other axes is a file.",
-        ),
-    ] = "1col",
+    words: Words,
+    output: Output,
     json: options.Json = False,
-    out_dir: Annotated[
-        Path | None,
-        typer.Option("--out", help="Directory of the files.", show_default="DIR/plots"),
-    ] = None,
 ) -> int:
-    """Draw a run over time or a sweep over an axis, sized for print."""
+    """Draw runs, sweeps and captures, sized for print."""
     for name in model or ():
         if name not in MODELS:
             raise ScenarioError(f"unknown model `{name}`{nearest(name, MODELS)}")
-    result = load_results(directory)
-    if result.axes:
-        if series is not None:
-            raise ResultError("--series is for a run; a sweep is drawn by --metric")
-        other = None if against is None else load_results(against)
-        figures = ResultFigures(result, second_view(result, other), x=x)
-        frames = frames_of_sweep(figures, metric, model or [], size)
-    else:
-        for option, value in {
-            "--metric": metric, "--x": x, "--against": against, "--model": model,
-        }.items():  # fmt: skip
-            if value is not None:
-                raise ResultError(f"{option} is for a sweep; {directory} is a run: use --series")
-        names = split(series) if series else list(USUAL_SERIES)
-        frames = [("-".join(names), draw_series(next(iter(result.runs.values())), names), None)]
+    places = [*directories, *([] if against is None else [against])]
+    sources = load_sources(places, words.label or ())
+    metrics = [name for text in metric or () for name in split(text)]
+    check_metrics(sources, metrics)
+    wanted = [*split(series or ""), *metrics]
+    asked = Request(sources, wanted, x, y, words.label or ())
+    frames = frames_asked(asked, kind, model or [], output.size, is_named=against is None)
+    x_range, y_range = limits("--xlim", words.xlim), limits("--ylim", words.ylim)
     written = [
         path
         for name, frame, ranges in frames
         for path in save_for_print(
-            frame, out_dir or directory / "plots", name,
-            formats=split(formats), size=size, style=style, ranges=ranges,
+            [with_limits(figure, x_range, y_range) for figure in frame],
+            output.out_dir or default_place(directories[0]), name,
+            formats=split(output.formats), size=output.size, style=output.style,
+            ranges=ranges, heading=words.title,
         )
     ]  # fmt: skip
     print_files(written, json=json)
     return 0
 
 
-def frames_of_sweep(
-    figures: ResultFigures, metrics: Sequence[str] | None, models: Sequence[str], size: str
+def default_place(path: Path) -> Path:
+    """Return where figures go: into the first result's directory, or beside the capture."""
+    return path / "plots" if path.is_dir() else path.parent / "plots"
+
+
+def load_sources(places: Sequence[Path], labels: Sequence[str]) -> list[Source]:
+    """Read results, named after their directories; with several, by the reader's labels."""
+    counts = Counter(place.resolve().name for place in places)
+    names = [
+        place.resolve().name if counts[place.resolve().name] == 1 else str(place)
+        for place in places
+    ]
+    if len(places) > 1:
+        names[: len(labels)] = labels[: len(names)]
+    return [load_source(place, name) for place, name in zip(places, names, strict=True)]
+
+
+def load_source(place: Path, name: str) -> Source:
+    """Read a result, or analyse a capture."""
+    if place.is_file():
+        return CaptureSource(analyze(place), name)
+    if kind_of(place) == "analysis":
+        return CaptureSource(Analysis.load(place), name)
+    return ResultSource(load_results(place), name)
+
+
+def frames_asked(
+    asked: Request, kind: str | None, models: Sequence[str], size: str, *, is_named: bool
 ) -> list[Frame]:
-    """Draw every metric before the first file is written: an unknown name leaves no file behind."""
-    wanted = metrics or [each.name for each in figures.usual]
+    """Draw what is asked for before the first file is written: an error leaves no file behind."""
+    sources = asked.sources
+    has_axes = any(source.axes for source in sources)
+    if asked.x is not None and not has_axes:
+        raise ResultError(f"--x is for a sweep; {sources[0].name} has no axes")
+    names = asked.names or default_names(sources, kind)
+    request = replace(asked, names=names)
+    sweeps = [each for each in sources if isinstance(each, ResultSource) and each.result.axes]
+    is_metric = [name in METRICS for name in names]
+    if kind in (None, "line") and len(sweeps) == len(sources) and all(is_metric):
+        return frames_of_sweeps(request, sweeps, models, size, is_named=is_named)
+    if models:
+        raise ResultError("--model is laid over a metric along an axis: use it with a sweep")
+    alone = sources[0] if len(sources) == 1 else None
+    is_plain = kind in (None, "line") and not has_axes and not any(is_metric)
+    if is_plain and isinstance(alone, ResultSource) and len(alone.runs) == 1:
+        return [frame_of_run(alone, names, request.labels)]
+    return frames_of_kinds(request, kind, size)
+
+
+def check_metrics(sources: Sequence[Source], names: Sequence[str]) -> None:
+    """Refuse a metric that a result does not have."""
+    for source in sources:
+        known = [name for name in source.quantities if name in METRICS]
+        for name in names:
+            if name not in known:
+                whose = f"{source.name}: " if len(sources) > 1 else ""
+                raise ResultError(f"{whose}the runs have no metric `{name}`{nearest(name, known)}")
+
+
+def default_names(sources: Sequence[Source], kind: str | None) -> list[str]:
+    """Return what is drawn unless the reader says what: what every result has."""
+    has = [name for name in sources[0].quantities if all(name in s.quantities for s in sources)]
+    usual = [name for name in USUAL if name in has]
+    series = [name for name in USUAL_SERIES if name in has]
+    if kind == "scatter":
+        return [next((n for n in (PAIR[0], "rtt_mean_us") if n in has), PAIR[0]), PAIR[1]]
+    if kind in ("cdf", "box"):
+        return [name for name in DISTRIBUTIONS if name in has][:1]
+    if kind == "band":
+        return series[:1] or ["goodput"]
+    if kind in ("bar", "points", "heat") or any(source.axes for source in sources):
+        return usual
+    return series or [name for name in ("goodput", "rtt", "inflight") if name in has]
+
+
+def frames_of_kinds(request: Request, kind: str | None, size: str) -> list[Frame]:
+    """Draw quantities of any results, each by the kind that suits it unless one is asked for."""
+    by_kind: dict[str, list[str]] = {}
+    for name in request.names:
+        by_kind.setdefault(kind or default_kind(request, name), []).append(name)
+    frames: list[Frame] = []
+    for each, names in by_kind.items():
+        drawn = draw_kind(replace(request, names=names), each)
+        if each in OVER_TIME and all(len(panels) == 1 for _, panels in drawn):
+            suffix = "" if each == "line" else f"-{each}"
+            figures = [panels[0] for _, panels in drawn]
+            frames.append(("-".join(names) + suffix, figures, None))
+            continue
+        for _, panels in drawn:
+            frames += frames_of(panels[0].name, panels, size) if panels else []
+    return frames
+
+
+def frame_of_run(source: ResultSource, names: Sequence[str], labels: Sequence[str]) -> Frame:
+    """Draw series of one run, each flow by itself, in one frame."""
+    run = next(iter(source.runs.values()))
+    drawn = draw_series(run, names)
+    old = group_labels(run.scenario)[: len(labels)]
+    for before, after in zip(old, labels, strict=False):
+        drawn = [
+            replace(
+                figure,
+                curves=tuple(
+                    replace(curve, label=after + curve.label.removeprefix(before))
+                    if curve.label == before or curve.label.startswith(f"{before},")
+                    else curve
+                    for curve in figure.curves
+                ),
+            )
+            for figure in drawn
+        ]
+    return "-".join(names), drawn, None
+
+
+def frames_of_sweeps(
+    request: Request,
+    sweeps: Sequence[ResultSource],
+    models: Sequence[str],
+    size: str,
+    *,
+    is_named: bool,
+) -> list[Frame]:
+    """Draw metrics over an axis, with the models that are asked for."""
+    first, *rest = sweeps
+    views = [
+        second_view(first.result, other.result, other.name if is_named else "B") for other in rest
+    ]
+    figures = ResultFigures(first.result, *views, x=request.x, name=first.name if is_named else "A")
+    if not rest:
+        labels = request.labels
+        figures.first.labels = (*labels, *figures.first.labels[len(labels) :])
+    wanted = request.names
     drawn = {name: figures.draw(figures.metric(name), models=models) for name in wanted}
     for name, small in drawn.items():
         check_models(small, models, name)
@@ -152,6 +340,30 @@ def frames_of(name: str, figures: Sequence[Figure], size: str) -> list[Frame]:
 def split(text: str) -> list[str]:
     """Split a list, without duplicates."""
     return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def limits(option: str, text: str | None) -> Range | None:
+    """Read the ends of an axis: ``0,20``.
+
+    Raises
+    ------
+    ResultError
+        They are not two different numbers.
+    """
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        low = high = 0.0
+    if low == high:
+        raise ResultError(f"invalid {option} `{text}`: use two numbers, like `{option} 0,20`")
+    return low, high
+
+
+def with_limits(figure: Figure, x_range: Range | None, y_range: Range | None) -> Figure:
+    """Return a figure whose axes end where the reader says."""
+    return replace(figure, x_range=x_range or figure.x_range, y_range=y_range or figure.y_range)
 
 
 def check_models(figures: Sequence[Figure], models: Sequence[str], metric: str) -> None:

@@ -12,11 +12,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MAX_MARKED", "MAX_POINTS", "Curve", "Figure", "FloatArray", "Mark", "thin"]
+__all__ = [
+    "MAX_MARKED", "MAX_POINTS", "Box", "Curve", "Figure", "FloatArray", "Grid", "Mark", "Shape",
+    "thin",
+]  # fmt: skip
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -25,15 +29,21 @@ MAX_POINTS = 600
 #: A curve of more points has no markers: they would hide the line and each other.
 MAX_MARKED = 48
 
+#: What joins the points of a curve. `line`: straight lines. `steps`: a value holds until the next.
+#: `points`: nothing. `bars`: nothing, and each is a bar from 0. `area`: a filled surface in steps,
+#: behind the others. `strokes`: many short lines, with NaN between them, of which all are drawn.
+Shape: TypeAlias = Literal["line", "steps", "points", "bars", "area", "strokes"]
+
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a figure.
+    """One line of a figure, or what has an x and a y like one.
 
     Attributes
     ----------
     label
-        Its name in the legend; empty if it is the only curve, and has no entry there.
+        Its name in the legend, where curves of one name have one entry; empty for what the axes
+        name, which has none.
     x, y
         The points.
     color
@@ -43,11 +53,11 @@ class Curve:
     low, high
         Ends of the error bars; None without.
     dashed
-        Whether the line is broken.
-    points
-        Whether only the points are drawn, and no line between them.
-    strokes
-        Whether the line is many short ones, with NaN between them; all of them are drawn.
+        How the line is broken, or a bar hatched: 0 for not at all, 1 dashed, 2 dotted, 3 both.
+    shape
+        What joins its points.
+    band
+        Whether `low` and `high` are the edges of a band, not of error bars.
     hollow
         Whether the markers are empty, as of the second of two sweeps.
     optional
@@ -61,9 +71,9 @@ class Curve:
     marker: str = ""
     low: FloatArray | None = None
     high: FloatArray | None = None
-    dashed: bool = False
-    points: bool = False
-    strokes: bool = False
+    dashed: int = 0
+    shape: Shape = "line"
+    band: bool = False
     hollow: bool = False
     optional: bool = False
 
@@ -85,6 +95,47 @@ class Mark:
     x: float
     label: str
     color: str
+
+
+@dataclass(frozen=True)
+class Box:
+    """The distribution of some values: quartiles, and whiskers from the 5th to the 95th percentile.
+
+    Attributes
+    ----------
+    label
+        Its name in the legend.
+    x
+        Its place.
+    color
+        ``#rrggbb``.
+    values
+        5th, 25th, 50th, 75th and 95th percentile.
+    dashed
+        How it is hatched, as a curve's.
+    """
+
+    label: str
+    x: float
+    color: str
+    values: tuple[float, float, float, float, float]
+    dashed: int = 0
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A value at each crossing of two axes: colours of a heat map.
+
+    Attributes
+    ----------
+    values
+        A row per place of the y axis; NaN where there is none.
+    label
+        Of the colours, with the unit.
+    """
+
+    values: FloatArray
+    label: str
 
 
 @dataclass(frozen=True)
@@ -110,7 +161,9 @@ class Figure:
     x_names
         Names of the places 0, 1, … of an x axis without numbers.
     x_range
-        Ends of the x axis; None takes those of the curves.
+        Ends of the x axis, the left one first; None takes those of the curves.
+    y_range
+        Ends of the y axis; None takes those of what is drawn.
     y_names
         Names of the values 0, 1, … of a y axis without numbers: a congestion control algorithm's
         modes.
@@ -120,6 +173,10 @@ class Figure:
         The largest possible value; an interval does not stretch the y axis beyond it.
     marks
         Places on the x axis, in its order.
+    boxes
+        Distributions at places of the x axis.
+    grid
+        Colours at the crossings of `x_names` and `y_names`.
     """
 
     name: str
@@ -136,6 +193,9 @@ class Figure:
     y_from_zero: bool = True
     y_bound: float = math.inf
     marks: tuple[Mark, ...] = ()
+    y_range: tuple[float, float] | None = None
+    boxes: tuple[Box, ...] = ()
+    grid: Grid | None = None
 
 
 def thin(

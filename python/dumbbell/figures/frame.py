@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 from dumbbell.base.errors import ResultError
 from dumbbell.base.optional import optional
 from dumbbell.figures.figure import Figure
+from dumbbell.figures.fit_text import fit_labels, fit_ticks, wrapped
 from dumbbell.figures.static import SETTINGS, Handles, draw, draw_legend
 from dumbbell.figures.y_range import Range, y_ranges
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from dumbbell.figures.canvas import Canvas
 
 __all__ = [
@@ -35,12 +38,15 @@ PNG_DPI = {"paper": 600, "report": 200}
 #: Height of a panel over its width, and the highest, mm.
 ASPECT = 0.62
 MAX_PANEL_MM = 70.0
+#: Of the height of a panel with its labels, what its axes have at least: wrapped labels take more
+#: paper, not more of the panel.
+MIN_AXES = 0.6
 #: Panels over one time axis are flatter.
 FLAT = 0.6
 #: The narrowest that a panel may be, mm.
 MIN_PANEL_MM = 50.0
-#: Width of a name in the legend, and height of a row of it, mm.
-LABEL_MM, LEGEND_ROW_MM = 42.0, 4.5
+#: Width of a name in the legend, usually and at least, and height of a row of it, mm.
+LABEL_MM, SHORT_LABEL_MM, LEGEND_ROW_MM = 42.0, 20.0, 4.5
 #: Width of a letter of the heading, mm.
 LETTER_MM = 1.6
 #: `paper`: 8 pt, without a heading, which belongs in the caption. `report`: with one.
@@ -118,9 +124,10 @@ def shared_ranges(figures: Sequence[Figure]) -> list[Range]:
 
 
 def compose(
-    figures: Sequence[Figure], width_mm: float, style: str, ranges: Sequence[Range]
-) -> Canvas:
-    """Lay figures out in rows under one legend."""
+    figures: Sequence[Figure], width_mm: float, style: str, ranges: Sequence[Range],
+    heading: str = "",
+) -> Canvas:  # fmt: skip
+    """Lay figures out in rows under one legend, and a heading if there is one."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     from dumbbell.figures.canvas import Canvas
@@ -128,7 +135,7 @@ def compose(
     most = max(1, math.floor(width_mm / MIN_PANEL_MM))
     rows = math.ceil(len(figures) / most)
     columns = math.ceil(len(figures) / rows)  # four panels are two by two, not three and one
-    legend = Legend(figures, width_mm, style)
+    legend = Legend(figures, width_mm, heading or (figures[0].caption if style == "report" else ""))
     panel_mm = min(MAX_PANEL_MM, ASPECT * width_mm / columns * (1.0 if columns == 1 else 1.15))
     is_one_quantity = len({figure.y_label for figure in figures}) == 1
     if columns == 1 and not is_one_quantity:
@@ -158,7 +165,20 @@ def compose(
     for axes in grid[len(figures) :]:
         axes.set_visible(False)
     legend.draw(canvas, handles)
+    fit_ticks(canvas)
+    grow(canvas, [axes for axes in grid if axes.get_visible()], rows, panel_mm)
+    fit_labels(canvas)
     return canvas
+
+
+def grow(canvas: Canvas, panels: Sequence[Axes], rows: int, panel_mm: float) -> None:
+    """Make a canvas higher where wrapped labels and the legend left too little of its panels."""
+    canvas.draw_without_rendering()
+    least = MIN_AXES * panel_mm / MM_PER_INCH
+    lowest = min(axes.get_window_extent().height for axes in panels) / canvas.dpi
+    if lowest < least:
+        width, height = canvas.get_size_inches()
+        canvas.set_size_inches(width, height + rows * (least - lowest))
 
 
 class Legend:
@@ -170,16 +190,17 @@ class Legend:
         Beside one another.
     width_mm
         Of the frame.
-    style
-        ``report`` has a heading; a paper has its caption.
+    heading
+        Above them; a paper has its caption instead.
     """
 
-    def __init__(self, figures: Sequence[Figure], width_mm: float, style: str) -> None:
-        curves = [curve for figure in figures for curve in figure.curves]
-        self.names = len({curve.label for curve in curves if curve.label and not curve.optional})
+    def __init__(self, figures: Sequence[Figure], width_mm: float, heading: str) -> None:
+        curves = [curve for figure in figures for curve in figure.curves if not curve.optional]
+        boxes = [box for figure in figures for box in figure.boxes]
+        self.names = len({each.label for each in (*curves, *boxes) if each.label})
         self.columns = max(1, min(self.names, round(width_mm / LABEL_MM)))
-        caption = figures[0].caption if style == "report" else ""
-        self.heading = fill(caption, round(width_mm / LETTER_MM))
+        self.most = round(width_mm / SHORT_LABEL_MM)
+        self.heading = fill(heading, round(width_mm / LETTER_MM))
 
     @property
     def height_mm(self) -> float:
@@ -189,11 +210,24 @@ class Legend:
 
     def draw(self, canvas: Canvas, handles: Handles) -> None:
         """Draw it above the panels that hold the curves."""
-        draw_legend(
-            canvas, handles, title=self.heading or None, loc="outside upper center",
-            ncols=self.columns, title_fontsize=8, fontsize=7, frameon=False, handlelength=1.8,
-            columnspacing=1.2,
-        )  # fmt: skip
+        if not any(handles):
+            if self.heading:
+                canvas.suptitle(self.heading, fontsize=8)
+            return
+        width_px = canvas.get_size_inches()[0] * canvas.dpi
+        for columns in range(max(1, min(self.names, self.most)), 0, -1):
+            legend = draw_legend(
+                canvas, handles, title=self.heading or None, loc="outside upper center",
+                ncols=columns, title_fontsize=8, fontsize=7, frameon=False, handlelength=2.2,
+                columnspacing=1.2,
+            )  # fmt: skip
+            over_px = legend.get_window_extent().width - width_px
+            if over_px <= 0:
+                return
+            if columns > 1:
+                legend.remove()
+        for text in legend.get_texts():
+            text.set_text(wrapped(text, text.get_window_extent().width - over_px))
 
 
 def write(canvas: Canvas, path: Path, dpi: int) -> Path:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from dumbbell.figures.figure import MAX_MARKED, Curve, Figure, Mark, thin
+from dumbbell.figures.figure import MAX_MARKED, Box, Curve, Figure, FloatArray, Grid, Mark, thin
 from dumbbell.figures.y_range import Range
 
 if TYPE_CHECKING:
@@ -22,9 +22,18 @@ MARGIN = 0.05
 MAX_NAMED_MARKS = 8
 #: The last two make the same figure the same bytes: ids do not depend on the process.
 SETTINGS: Any = {
-    "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
+    "font.size": 9, "axes.grid": True, "grid.alpha": 0.3, "hatch.linewidth": 0.5,
     "svg.hashsalt": "dumbbell", "svg.fonttype": "none",
 }  # fmt: skip
+#: Lines and hatches by `Curve.dashed`: they differ on grey paper too.
+DASHES: tuple[Any, ...] = ("-", "--", ":", (0, (6, 2, 1.5, 2)))
+HATCHES = ("", "////", "....", "xxxx")
+#: Width of the bars of one place of an axis of names, and how far apart points there are.
+BARS_WIDTH, POINTS_APART = 0.8, 0.09
+#: Colours of a heat map: readable in grey, and by colour-blind readers.
+COLOR_MAP = "viridis"
+#: Cells of a heat map up to which each has its number.
+MAX_NUMBERS = 80
 
 #: What stands for each curve in a legend, by its name: an artist, or one with its error bars.
 Handles: TypeAlias = dict[str, Any]
@@ -47,18 +56,28 @@ def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
     Handles
         What stands for each curve in a legend.
     """
-    from matplotlib.ticker import FixedLocator, NullLocator
-
-    handles = {
-        curve.label: draw_curve(axes, curve) for curve in figure.curves if not curve.optional
-    }
+    curves = [curve for curve in figure.curves if not curve.optional]
+    handles: Handles = {}
+    for curve, (aside, width) in zip(curves, places_beside(curves, figure), strict=True):
+        handles.setdefault(curve.label, draw_curve(axes, curve, aside, width))
+    for box, (aside, width) in zip(figure.boxes, boxes_beside(figure.boxes), strict=True):
+        handles.setdefault(box.label, draw_box(axes, box, aside, width))
     draw_marks(axes, figure.marks)
     axes.set_title(figure.title, fontsize="medium")
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
-    axes.set_ylim(*with_margin(*extent))
-    if figure.x_range:
-        axes.set_xlim(*figure.x_range)
+    if figure.grid is not None:
+        draw_grid(axes, figure, figure.grid)
+        return handles
+    axes.set_ylim(*(figure.y_range or with_margin(*extent)))
+    draw_ticks(axes, figure)
+    return handles
+
+
+def draw_ticks(axes: Axes, figure: Figure) -> None:
+    """Mark the axes as a figure says."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
     if figure.y_names:
         axes.set_ylim(-0.3, len(figure.y_names) - 0.7)
         axes.set_yticks(range(len(figure.y_names)), figure.y_names)
@@ -72,7 +91,45 @@ def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
         axes.set_xticks(list(figure.x_values), [f"{value:g}" for value in figure.x_values])
     if figure.x_names:
         axes.set_xticks(range(len(figure.x_names)), figure.x_names)
-    return handles
+        axes.set_xlim(-0.5, len(figure.x_names) - 0.5)
+        axes.grid(visible=False, axis="x")
+    if figure.x_range:
+        axes.set_xlim(*figure.x_range)
+
+
+def places_beside(curves: Sequence[Curve], figure: Figure) -> list[tuple[float, float]]:
+    """Return how far each curve is moved along x, and how wide its bars are.
+
+    At an axis of names, points and bars of one place stand beside one another.
+    """
+    beside = [curve for curve in curves if figure.x_names and curve.shape in ("points", "bars")]
+    labels = list(dict.fromkeys(curve.label for curve in beside))
+    # Curves with one place each do not share any.
+    shared = max((sum(place in c.x[np.isfinite(c.y)] for c in beside)
+                  for place in range(len(figure.x_names))), default=0) > 1  # fmt: skip
+    count = len(labels) if shared else 1
+    found = []
+    for curve in curves:
+        at = (labels.index(curve.label) if curve in beside and shared else 0) - (count - 1) / 2
+        if curve not in beside:
+            found.append((0.0, 0.0))
+        elif curve.shape == "bars":
+            found.append((at * BARS_WIDTH / count, BARS_WIDTH / count))
+        else:
+            found.append((at * min(POINTS_APART, 0.7 / count), 0.0))
+    return found
+
+
+def boxes_beside(boxes: Sequence[Box]) -> list[tuple[float, float]]:
+    """Return how far each box is moved along x, and its width."""
+    labels = list(dict.fromkeys(box.label for box in boxes))
+    alone = len({box.x for box in boxes}) == len(boxes)
+    count = 1 if alone else len(labels)
+    step = BARS_WIDTH / count
+    return [
+        (0.0 if alone else (labels.index(box.label) - (count - 1) / 2) * step, 0.8 * step)
+        for box in boxes
+    ]
 
 
 def draw_marks(axes: Axes, marks: Sequence[Mark]) -> None:
@@ -92,39 +149,100 @@ def with_margin(low: float, high: float) -> Range:
     return (low if low == 0 else low - room), high + room
 
 
-def draw_legend(place: Axes | Canvas, handles: Handles, **how: Any) -> None:
+def draw_legend(place: Axes | Canvas, handles: Handles, **how: Any) -> Any:
     """Name curves by what stands for them, those that have a name.
 
     matplotlib alone would leave out labels that begin with ``_``, as a file's name may.
     """
     named = {label: handle for label, handle in handles.items() if label}
-    place.legend(list(named.values()), list(named), **how)
+    return place.legend(list(named.values()), list(named), **how)
 
 
-def draw_curve(axes: Axes, curve: Curve) -> Any:
+def draw_curve(axes: Axes, curve: Curve, aside: float = 0.0, width: float = 0.0) -> Any:
     """Draw one line, with error bars if it has them; return what stands for it in a legend."""
-    width = 1.4 if curve.marker else 0.8
-    marker = curve.marker if curve.points or curve.x.size <= MAX_MARKED else None
-    if curve.low is None or curve.high is None:
-        x, y = (curve.x, curve.y) if curve.strokes else thin(curve.x, curve.y)
-        (line,) = axes.plot(
-            x, y, color=curve.color, marker=marker or None, lw=width, ms=4, ls=line_style(curve),
-            mfc=face(curve),
-        )  # fmt: skip
+    x = curve.x + aside
+    if curve.shape == "bars":
+        return draw_bars(axes, curve, x, width)
+    if curve.shape == "area":
+        return axes.fill_between(x, curve.y, step="post", color=curve.color, lw=0, zorder=0.5)
+    thickness = 1.4 if curve.marker or curve.dashed > 1 else 0.8
+    if curve.band or curve.shape == "steps":
+        thickness = 1.2
+    marker = curve.marker if curve.shape == "points" or x.size <= MAX_MARKED else ""
+    look: dict[str, Any] = {
+        "color": curve.color, "marker": marker or None, "lw": thickness, "ms": 4,
+        "ls": line_style(curve), "mfc": face(curve),
+    }  # fmt: skip
+    if curve.low is None or curve.high is None or curve.band:
+        is_thinned = curve.shape in ("line", "points") and not curve.band
+        shown_x, y = thin(x, curve.y) if is_thinned else (x, curve.y)
+        style = "steps-post" if curve.shape == "steps" else "default"
+        (line,) = axes.plot(shown_x, y, drawstyle=style, **look)
+        if curve.band and curve.low is not None and curve.high is not None:
+            axes.fill_between(x, curve.low, curve.high, color=curve.color, alpha=0.22, lw=0)
         return line
+    return axes.errorbar(x, curve.y, yerr=bars_of(curve), capsize=2, elinewidth=0.8, **look)
+
+
+def bars_of(curve: Curve) -> FloatArray | None:
+    """Return how far a curve's intervals reach below and above it."""
+    if curve.low is None or curve.high is None:
+        return None
     # The mean of equal values may lie a rounding error outside them; no bar is shorter than 0.
-    bars = np.maximum(np.vstack([curve.y - curve.low, curve.high - curve.y]), 0.0)
-    return axes.errorbar(
-        curve.x, curve.y, yerr=bars, color=curve.color, marker=marker or None, lw=width, ms=4,
-        capsize=2, ls=line_style(curve), mfc=face(curve), elinewidth=0.8,
+    return np.maximum(np.vstack([curve.y - curve.low, curve.high - curve.y]), 0.0)
+
+
+def draw_bars(axes: Axes, curve: Curve, x: FloatArray, width: float) -> Any:
+    """Draw bars from 0, with their intervals."""
+    return axes.bar(
+        x, curve.y, width or BARS_WIDTH, yerr=bars_of(curve), color=curve.color,
+        hatch=HATCHES[curve.dashed], edgecolor="white" if not curve.hollow else "black",
+        lw=0.4, error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "black"}, zorder=2,
     )  # fmt: skip
 
 
-def line_style(curve: Curve) -> str:
+def draw_box(axes: Axes, box: Box, aside: float, width: float) -> Any:
+    """Draw a box with its median and whiskers."""
+    low, first, median, third, high = box.values
+    words = {
+        "whislo": low, "q1": first, "med": median, "q3": third, "whishi": high, "fliers": [],
+    }  # fmt: skip
+    drawn = axes.bxp(
+        [words], [box.x + aside], widths=width, showfliers=False, patch_artist=True,
+        manage_ticks=False, medianprops={"color": "black", "lw": 1.2},
+        boxprops={"facecolor": box.color, "hatch": HATCHES[box.dashed], "lw": 0.6},
+        whiskerprops={"lw": 0.8}, capprops={"lw": 0.8},
+    )  # fmt: skip
+    return drawn["boxes"][0]
+
+
+def draw_grid(axes: Axes, figure: Figure, grid: Grid) -> None:
+    """Draw a heat map with its scale; numbers in the cells if these are few."""
+    known = grid.values[np.isfinite(grid.values)]
+    low, high = figure.y_range or ((known.min(), known.max()) if known.size else (0.0, 1.0))
+    image = axes.imshow(
+        grid.values, origin="lower", aspect="auto", cmap=COLOR_MAP, vmin=low, vmax=high
+    )
+    axes.grid(visible=False)
+    axes.set_xticks(range(len(figure.x_names)), figure.x_names)
+    axes.set_yticks(range(len(figure.y_names)), figure.y_names)
+    bar = axes.get_figure(root=True).colorbar(image, ax=axes, label=grid.label)  # type: ignore[union-attr]
+    bar.ax.grid(visible=False)
+    if grid.values.size > MAX_NUMBERS:
+        return
+    for (row, column), value in np.ndenumerate(grid.values):
+        if np.isfinite(value):
+            # Viridis is dark at its lower end.
+            color = "white" if value < (low + high) / 2 else "black"
+            axes.text(column, row, f"{value:.3g}", ha="center", va="center", color=color,
+                      fontsize="x-small")  # fmt: skip
+
+
+def line_style(curve: Curve) -> Any:
     """Return matplotlib's word for a curve's line."""
-    if curve.points:
+    if curve.shape == "points":
         return ""
-    return "--" if curve.dashed else ":" if curve.hollow else "-"
+    return DASHES[curve.dashed] if curve.dashed else ":" if curve.hollow else "-"
 
 
 def face(curve: Curve) -> str:

@@ -61,8 +61,9 @@ def y_range(figures: Sequence[Figure], *, whole_bars: bool) -> Range:
 
 
 def drawn(figure: Figure) -> list[FloatArray]:
-    """Return the values of a figure's curves, without its optional ones."""
-    return [curve.y for curve in figure.curves if not curve.optional]
+    """Return the values of a figure's curves and boxes, without its optional ones."""
+    curves = [curve.y for curve in figure.curves if not curve.optional]
+    return [*curves, *(np.array(box.values) for box in figure.boxes)]
 
 
 def ends(parts: Sequence[FloatArray]) -> Range:

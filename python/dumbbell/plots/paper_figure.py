@@ -29,6 +29,7 @@ def save_for_print(
     size: str = "1col",
     style: str = "paper",
     ranges: Sequence[Range] | None = None,
+    heading: str = "",
 ) -> list[Path]:
     """Draw figures next to one another in one file per format.
 
@@ -48,6 +49,8 @@ def save_for_print(
         ``paper`` or ``report``.
     ranges
         Of their y axes; by default one for all of a quantity, if that shows each (`y_ranges`).
+    heading
+        Above them; without, `report` has their caption there.
 
     Returns
     -------
@@ -74,5 +77,5 @@ def save_for_print(
     place.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context({**PRINT, "svg.fonttype": SVG_TEXT[style]}):
         ranges = ranges or shared_ranges(figures)
-        canvas = compose(figures, WIDTHS_MM[size], style, ranges)
+        canvas = compose(figures, WIDTHS_MM[size], style, ranges, heading)
         return [write(canvas, place / f"{name}.{each}", PNG_DPI[style]) for each in formats]

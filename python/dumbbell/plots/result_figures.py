@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -111,10 +112,12 @@ class ResultFigures:
     ----------
     result
         The sweep.
-    against
-        Another one, drawn with hollow markers where its cells match.
+    others
+        Other sweeps, drawn where their cells match: the first with hollow markers.
     x
         Name of the axis along x; None lets the sweep's layout choose.
+    name
+        What the sweep is called beside others.
 
     Raises
     ------
@@ -125,19 +128,24 @@ class ResultFigures:
     def __init__(
         self,
         result: SweepResult,
-        against: SweepView | None = None,
-        *,
+        *others: SweepView | None,
         x: str | None = None,
+        name: str = "A",
     ) -> None:
         self.layout: Layout = lay_out(result, x)
-        self.first = SweepView(result, "" if against is None else "A")
-        self.second = against
+        self.others = tuple(each for each in others if each is not None)
+        self.first = SweepView(result, name if self.others else "")
         self.caption = outline(result, self.first.labels)
 
     @property
     def shown(self) -> list[SweepView]:
-        """The sweep, or both."""
-        return [self.first] if self.second is None else [self.first, self.second]
+        """The sweep, and the others."""
+        return [self.first, *self.others]
+
+    @property
+    def second(self) -> SweepView | None:
+        """The sweep that the first is compared with; None without."""
+        return self.others[0] if self.others else None
 
     @property
     def metrics(self) -> list[Metric]:
@@ -184,12 +192,15 @@ class ResultFigures:
     ) -> Figure:
         layout = self.layout
         curves = [
-            measured_curve(shown, metric, facet, group)
-            for shown in self.shown
+            measured_curve(shown, metric, facet, group, which, by_name=bool(layout.x_names))
+            for which, shown in enumerate(self.shown)
+            if metric.name in shown.values.columns
             for group in shown.groups_of(metric)
         ]
         for group in self.first.groups_of(metric):
-            curves += model_curves(self.first, metric, facet, group, models)
+            curves += model_curves(
+                self.first, metric, facet, group, models, by_name=bool(layout.x_names)
+            )
         return Figure(
             name=f"{metric.name}-{index}" if len(layout.facets) > 1 else metric.name,
             title=facet.label,
@@ -238,8 +249,10 @@ def drawn_ends(interval: Interval) -> tuple[float, float, float]:
     return (interval.mean,) * 3
 
 
-def measured_curve(shown: SweepView, metric: Metric, facet: Facet, group: int) -> Curve:
-    """Return the means of a facet's cells with their intervals."""
+def measured_curve(
+    shown: SweepView, metric: Metric, facet: Facet, group: int, which: int, *, by_name: bool
+) -> Curve:
+    """Return the means of a facet's cells with their intervals; nothing joins those of names."""
     cells = [shown.cells.get(cell.index) for cell in facet.cells]
     found = [
         None if cell is None else shown.values.interval(metric.name, cell, group) for cell in cells
@@ -250,13 +263,15 @@ def measured_curve(shown: SweepView, metric: Metric, facet: Facet, group: int) -
     several = any(each is not None and is_drawn(each) for each in found)
     return Curve(
         shown.label_of(metric, group, facet), np.array(facet.x), y, color, marker,
-        low=low if several else None, high=high if several else None, hollow=shown.name == "B",
+        low=low if several else None, high=high if several else None, hollow=which == 1,
+        dashed=which if which > 1 else 0, shape="points" if by_name else "line",
     )  # fmt: skip
 
 
 def model_curves(
-    shown: SweepView, metric: Metric, facet: Facet, group: int, wanted: Sequence[str] | None
-) -> list[Curve]:
+    shown: SweepView, metric: Metric, facet: Facet, group: int, wanted: Sequence[str] | None,
+    *, by_name: bool,
+) -> list[Curve]:  # fmt: skip
     """Return the curve of each model that predicts a metric of a group."""
     of = group if metric.of_groups else None
     said = [shown.predictions(cell.index) for cell in facet.cells]
@@ -276,4 +291,7 @@ def model_curves(
             if name in each
         ]
         curves.append(model_curve(MODELS[name], points, color, of=label))
-    return [curve for curve in curves if curve is not None]
+    found = [curve for curve in curves if curve is not None]
+    if not by_name:
+        return found
+    return [replace(curve, shape="points", marker="D", hollow=True) for curve in found]

@@ -16,6 +16,7 @@ from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray
 from dumbbell.figures.floats import to_floats
 from dumbbell.figures.style import UNKNOWN_COLOR, shades
 from dumbbell.metrics.metric import AT
+from dumbbell.plots.capacity import CAPACITY_COLOR, capacity_mbps
 from dumbbell.plots.labels import group_colors, group_labels
 from dumbbell.plots.mode_marks import mode_marks
 from dumbbell.plots.state_values import first_state, state_values
@@ -261,7 +262,18 @@ def draw_quantity(
         else:
             x, y = grid.time_s, grid.extremes(time_s, quantity.scale * values)
         curves.append(Curve(line.label, x, y, line.color))
+    if name == "goodput":
+        curves = [*draw_capacity(run, rates), *curves]
     return figure_of(run, name, quantity.title, quantity.title, quantity.unit, curves)
+
+
+def draw_capacity(run: Run, grid: TimeGrid) -> list[Curve]:
+    """Draw what the bottleneck can carry, behind what it carries; nothing where it is constant."""
+    bins = grid.bin_s * np.arange(grid.bins + 1, dtype=np.float64)
+    mbps = capacity_mbps(run.scenario, run.bottleneck["name"], bins)
+    if mbps is None:
+        return []
+    return [Curve("capacity", bins, np.append(mbps, mbps[-1:]), CAPACITY_COLOR, shape="area")]
 
 
 def figure_of(

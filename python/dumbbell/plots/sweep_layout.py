@@ -6,17 +6,24 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import PurePath
 
 from dumbbell.base.errors import ResultError, nearest
+from dumbbell.figures.style import cc_label
 from dumbbell.sweeps import SweepResult
 from dumbbell.sweeps.design import Axis, Cell, label_of
 
-__all__ = ["Facet", "Layout", "lay_out"]
+__all__ = ["Facet", "Layout", "axis_label", "chosen_axis", "lay_out", "value_label"]
 
 #: How a figure writes the unit of an axis, and the factor to it.
 UNITS = {
     "pct": ("%", 1.0),
     "bdp": ("BDP", 1.0), "bps": ("Mbit/s", 1e-6), "pkts": ("packets", 1.0), "bytes": ("kB", 1e-3),
+}  # fmt: skip
+#: How a figure writes the name of an axis that is not a word.
+WORDS = {
+    "cc": "congestion control", "rtt": "base RTT", "queue": "queue discipline",
+    "impair": "impairment", "ecn": "ECN", "mss": "MSS",
 }  # fmt: skip
 #: An axis is logarithmic if its largest value is at least this many times its smallest.
 LOG_RATIO = 8.0
@@ -104,7 +111,7 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     if not result.axes:
         return Layout((), "", ("",), (), (), (Facet("", result.cells, (0.0,)),), ())
     axis = chosen_axis(result.axes, x)
-    unit, scale = UNITS.get(axis.unit or "", (axis.unit, 1.0))
+    _, scale = UNITS.get(axis.unit or "", (axis.unit, 1.0))
     numbers = None if axis.numbers is None else tuple(scale * each for each in axis.numbers)
     place = dict(zip(axis.labels, numbers or map(float, range(len(axis.labels))), strict=True))
     together = next(names for names in result.design.dims if axis.name in names)
@@ -124,13 +131,34 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
         facets.append(Facet(label, ordered, tuple(at[cell.index] for cell in ordered)))
     return Layout(
         x_axes=together,
-        x_label=f"{axis.name} ({unit})" if unit and numbers else axis.name,
-        x_names=axis.labels if numbers is None else (),
+        x_label=axis_label(axis, result.design.scenario.group_labels),
+        x_names=tuple(value_label(axis, each) for each in axis.labels) if numbers is None else (),
         x_ticks=ticks,
         x_values=every_few(values) if not ticks and (is_count or len(values) <= FEW) else (),
         facets=tuple(facets),
         varied=varied,
     )
+
+
+def axis_label(axis: Axis, groups: Sequence[str] = ()) -> str:
+    """Return an axis as a figure names it: ``buffer (BDP)``, ``congestion control of group 1``."""
+    whose, _, field = axis.name.rpartition(".")
+    words = WORDS.get(field, field.replace("_", " "))
+    if whose.startswith("link."):
+        words += f" of {whose.removeprefix('link.')}"
+    elif whose and len(groups) > 1:
+        words += f" of group {whose}" if whose.isdecimal() else f" of {whose}"
+    unit, _ = UNITS.get(axis.unit or "", (axis.unit, 1.0))
+    return f"{words} ({unit})" if unit and axis.numbers is not None else words
+
+
+def value_label(axis: Axis, label: str) -> str:
+    """Return a value of an axis as a figure names it: ``Copa``; a file without its path."""
+    if axis.name.rpartition(".")[2] != "cc":
+        return label
+    name, colon, params = label.partition(":")
+    path = PurePath(name)
+    return cc_label((path.name if len(path.parts) > 1 and path.suffix else name) + colon + params)
 
 
 def chosen_axis(axes: Sequence[Axis], x: str | None) -> Axis:

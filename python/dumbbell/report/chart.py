@@ -65,7 +65,7 @@ def same_x(figure: Figure, shared: FloatArray) -> bool:
     """Whether all curves have their points at the same places, few enough to draw all."""
     return all(
         np.array_equal(curve.x, shared)
-        and not curve.strokes
+        and curve.shape != "strokes"
         and thin(curve.x, curve.y)[0] is curve.x
         for curve in figure.curves
     )
@@ -74,18 +74,19 @@ def same_x(figure: Figure, shared: FloatArray) -> bool:
 def curve_of(curve: Curve, *, has_x: bool) -> dict[str, Any]:
     """Return a curve for the script, without what is as usual."""
     x, y = curve.x, curve.y
-    if has_x and not curve.strokes:
+    if has_x and curve.shape != "strokes":
         x, y = thin(x, y)
     found: dict[str, Any] = {
         "label": page_text(curve.label), "color": curve.color, "marker": curve.marker,
-        "y": rounded(y), "dashed": curve.dashed, "points": curve.points, "strokes": curve.strokes,
+        "y": rounded(y), "dashed": int(curve.dashed),
+        "shape": "" if curve.shape == "line" else curve.shape,
         "hollow": curve.hollow, "off": curve.optional,
     }  # fmt: skip
     if has_x:
         found["x"] = rounded(x)
     if curve.low is not None and curve.high is not None:
         found["low"], found["high"] = rounded(curve.low), rounded(curve.high)
-    return {key: value for key, value in found.items() if value not in ("", False)}
+    return {key: value for key, value in found.items() if value not in ("", 0)}
 
 
 def rounded(values: FloatArray) -> list[Any]:

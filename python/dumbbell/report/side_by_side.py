@@ -27,7 +27,9 @@ __all__ = ["DifferenceRow", "DifferenceTable", "SweepComparison", "compare_sweep
 MAX_ROWS = 400
 
 
-def second_view(result: SweepResult, against: SweepResult | None) -> SweepView | None:
+def second_view(
+    result: SweepResult, against: SweepResult | None, name: str = "B"
+) -> SweepView | None:
     """Return what figures show beside a sweep: another one, cell by cell; None without.
 
     Raises
@@ -37,7 +39,7 @@ def second_view(result: SweepResult, against: SweepResult | None) -> SweepView |
     """
     if against is None:
         return None
-    return SweepView(against, "B", cells_alike(result, against))
+    return SweepView(against, name, cells_alike(result, against))
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,11 @@ def with_field_options(
     return _with_options_of(settable, command, common)
 
 
+def with_grouped_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Replace each parameter of a command that is a named tuple by an option for its fields."""
+    return _with_options_of({}, command)
+
+
 def _with_options_of(
     settable: Mapping[str, Field[Any, Any]],
     command: Callable[..., int],
@@ -190,7 +195,8 @@ def _with_options_of(
             name: group(**{field: arguments.pop(field) for field in group._fields})
             for name, group in groups.items()
         }
-        return command(**arguments, **grouped, fields=fields)
+        given_fields = {"fields": fields} if "fields" in signature.parameters else {}
+        return command(**arguments, **grouped, **given_fields)
 
     call.__annotations__ = {each.name: each.annotation for each in parameters}
     vars(call)["__signature__"] = signature.replace(parameters=parameters)

@@ -6,6 +6,7 @@
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const FONT = "11px system-ui, sans-serif";
   const MAX_MARKED = 48;
+  const DASHES = [undefined, [5, 3], [1.5, 2.5], [6, 2, 1.5, 2]];
   const drawn = new Map();
   const legends = new Map();
   let printing = false;
@@ -46,7 +47,7 @@
     });
     path.closePath();
   }
-  function dashOf(curve) { return curve.dashed ? [5, 3] : curve.hollow ? [1.5, 2.5] : undefined; }
+  function dashOf(curve) { return curve.dashed ? DASHES[curve.dashed] : curve.hollow ? [1.5, 2.5] : undefined; }
 
   // The numbers as uPlot wants them: one x for all curves.
   function aligned(figure) {
@@ -87,7 +88,7 @@
       const aside = curve.low ? (barred.indexOf(curve) - (barred.length - 1) / 2) * 2 * ratio : 0;
       const bars = new Path2D(), marks = new Path2D(), clip = new Path2D();
       clip.rect(box.left - size, box.top - size, box.width + 2 * size, box.height + 2 * size);
-      const marked = curve.marker && (curve.points || curve.y.length <= MAX_MARKED);
+      const marked = curve.marker && (curve.shape === "points" || curve.y.length <= MAX_MARKED);
       placesOf(u, figure, curve, function (x, y, at) {
         if (curve.low && curve.high[at] > curve.low[at]) {
           bars.moveTo(x + aside, u.valToPos(curve.low[at], "y", true));
@@ -231,9 +232,9 @@
       axes: axesOf(figure, entry.bare),
       series: [{}].concat(figure.curves.map(function (curve) {
         return {
-          label: words(curve.label), stroke: bright(curve.color), dash: dashOf(curve), width: curve.marker ? 1.8 : 1.2,
+          label: words(curve.label), stroke: bright(curve.color), dash: dashOf(curve), width: curve.marker ? 1.8 : 1.2, fill: curve.shape === "area" ? bright(curve.color) + "40" : undefined,
           points: { show: false }, show: !entry.hidden.has(nameOf(curve)),
-          paths: curve.points ? function () { return null; } : curve.strokes ? strokes(figure, curve) : figure.y_names ? uPlot.paths.stepped({ align: 1 }) : undefined,
+          paths: curve.shape === "points" ? function () { return null; } : curve.shape === "strokes" ? strokes(figure, curve) : figure.y_names || curve.shape === "steps" || curve.shape === "area" ? uPlot.paths.stepped({ align: 1 }) : undefined,
         };
       })),
       hooks: { drawAxes: [moments(figure)], drawSeries: [decorate(figure)], setCursor: [point(figure)] },
@@ -269,7 +270,7 @@
     const points = [], stroke = bright(curve.color), dash = dashOf(curve);
     if (curve.marker) { mark({ moveTo: add, lineTo: add, closePath: function () {}, arc: function () {} }, curve.marker, 12, 6, 3.4); }
     function add(x, y) { points.push(x.toFixed(1) + "," + y.toFixed(1)); }
-    const line = curve.points ? "" : '<path d="M0 6H24" stroke="' + stroke + '" stroke-width="1.8"' + (dash ? ' stroke-dasharray="' + dash.join(" ") + '"' : "") + "/>";
+    const line = curve.shape === "points" ? "" : '<path d="M0 6H24" stroke="' + stroke + '" stroke-width="1.8"' + (dash ? ' stroke-dasharray="' + dash.join(" ") + '"' : "") + "/>";
     const look = curve.hollow ? ' fill="none" stroke="' + stroke + '"' : ' fill="' + stroke + '"';
     return line + (!curve.marker ? "" : points.length > 1 ? '<polygon points="' + points.join(" ") + '"' + look + "/>" : '<circle cx="12" cy="6" r="3.2"' + look + "/>");
   }

@@ -134,8 +134,8 @@ def draw_intervals(intervals: Results[Interval, list[IntervalMeasured]]) -> Figu
         y = np.array([flow.rate_pkts_per_s for flow in flows])
         model = np.array([flow.predict_pkts_per_s() for flow in flows])
         curves += [
-            Curve(f"simulated, {rtt}", x, y, color, "o", points=True),
-            Curve(f"model, {rtt}", x, model, color, "o", points=True, hollow=True),
+            Curve(f"simulated, {rtt}", x, y, color, "o", shape="points"),
+            Curve(f"model, {rtt}", x, model, color, "o", shape="points", hollow=True),
         ]
     return Figure(
         name="figure-5",

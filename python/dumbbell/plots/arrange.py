@@ -1,0 +1,222 @@
+"""Values arranged into panels and named series: which curve a value belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dumbbell.figures.style import CONNECTION_COLORS, UNKNOWN_COLOR, buffer_colors
+from dumbbell.plots.sweep_layout import chosen_axis, value_label
+from dumbbell.plots.tidy import Source, Values
+from dumbbell.sweeps import Axis
+from dumbbell.sweeps.design import label_of
+
+__all__ = ["PATTERNS", "Panel", "Series", "arrange", "axis_of"]
+
+#: Whose a series is: the place of its result, its value of the axis, and its group.
+Key = tuple[int, str, int]
+#: Markers for series whose algorithm's own is taken.
+MARKERS = "osD^vPXp<>h*"
+#: Kinds of broken lines and of hatches.
+PATTERNS = 4
+
+
+@dataclass(frozen=True)
+class Series:
+    """Values that are drawn as one: one colour, one entry of the legend.
+
+    Attributes
+    ----------
+    label, color, marker, dashed
+        How it looks.
+    place
+        Its value of the axis; empty without.
+    who
+        Its name without that value.
+    values
+        Of each run.
+    """
+
+    label: str
+    color: str
+    marker: str
+    dashed: int
+    place: str
+    who: str
+    values: tuple[Values, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The series of one figure, and what its cells have in common."""
+
+    title: str
+    series: tuple[Series, ...]
+
+
+def arrange(
+    sources: Sequence[Source],
+    values: Sequence[Values],
+    *,
+    x: str | None = None,
+    by_group: bool = True,
+    labels: Sequence[str] = (),
+) -> list[Panel]:
+    """Arrange values into panels, one for each combination of the axes other than `x`.
+
+    Parameters
+    ----------
+    sources
+        The results.
+    values
+        Of one quantity.
+    x
+        The axis that distinguishes series; the longest by default.
+    by_group
+        Whether the groups are distinguished; else the values are of links or of whole runs.
+    labels
+        Names of the results instead of theirs; of one result, of its groups.
+    """
+    axis = axis_of(sources, x)
+    kept: dict[str, dict[Key, list[Values]]] = {}
+    for each in values:
+        places = sources[each.source].cells[each.cell].values
+        place = label_of(places[axis.name]) if axis is not None and axis.name in places else ""
+        title = ", ".join(
+            f"{name} {label_of(value)}"
+            for name, value in places.items()
+            if name in {other.name for other in sources[each.source].axes}
+            and (axis is None or name != axis.name)
+        )
+        key = (each.source, place, each.group)
+        kept.setdefault(title, {}).setdefault(key, []).append(each)
+    keys = list(dict.fromkeys(key for panel in kept.values() for key in panel))
+    first = {key: panel[key][0] for panel in reversed(kept.values()) for key in panel}
+    names = Names(sources, axis, first, by_group=by_group, labels=labels)
+    looks = names.looks(keys)
+    return [
+        Panel(
+            title,
+            tuple(
+                Series(names.label(key), *looks[key], key[1], names.who(key), tuple(panel[key]))
+                for key in keys
+                if key in panel
+            ),
+        )
+        for title, panel in kept.items()
+    ]
+
+
+def axis_of(sources: Sequence[Source], x: str | None) -> Axis | None:
+    """Return the axis that distinguishes series; None where no result has one."""
+    for source in sources:
+        if source.axes or x is not None:
+            return chosen_axis(source.axes, x)
+    return None
+
+
+class Names:
+    """Names of series: as short as distinguishes them.
+
+    Parameters
+    ----------
+    sources, axis
+        The results, and the axis along which their cells are distinguished.
+    first
+        The first values of each series.
+    by_group, labels
+        As for `arrange`.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        axis: Axis | None,
+        first: Mapping[Key, Values],
+        *,
+        by_group: bool,
+        labels: Sequence[str],
+    ) -> None:
+        self.sources, self.axis, self.first = sources, axis, first
+        self.by_group = by_group
+        self.results = list(labels) if len(sources) > 1 else []
+        self.groups = [] if len(sources) > 1 else list(labels)
+        self.parts = self._chosen([*first])
+
+    def _chosen(self, keys: Sequence[Key]) -> tuple[Callable[[Key], str], ...]:
+        """Return the fewest parts of a name that distinguish all series."""
+        group, place, result = self._group, self._place, self._result
+        mix = self._mix
+        tried: tuple[tuple[Callable[[Key], str], ...], ...] = (
+            (group,), (place,), (result,), (group, place), (result, group), (result, place),
+            (result, group, place),
+        )  # fmt: skip
+        if not self.by_group:
+            tried = ((mix,), (place,), (result,), (mix, place), (result, place))
+        if self.results:  # the reader asked for them
+            tried = tuple(parts for parts in tried if result in parts)
+        for parts in tried:
+            if len({tuple(part(key) for part in parts) for key in keys}) == len(keys):
+                return parts
+        return tried[-1]
+
+    def _group(self, key: Key) -> str:
+        if key[2] < len(self.groups):
+            return self.groups[key[2]]
+        if not self.by_group:
+            return ""
+        return self.sources[key[0]].group_label(key[2], self.first[key].cell)
+
+    def _mix(self, key: Key) -> str:
+        """Return the groups that were there together."""
+        source, cell = self.sources[key[0]], self.first[key].cell
+        return " + ".join(source.group_label(at, cell) for at in range(source.group_count))
+
+    def _place(self, key: Key) -> str:
+        return "" if self.axis is None else value_label(self.axis, key[1])
+
+    def _result(self, key: Key) -> str:
+        return (self.results[key[0]] if key[0] < len(self.results) else "") or self.sources[
+            key[0]
+        ].name
+
+    def label(self, key: Key) -> str:
+        """Return the name of a series."""
+        return ", ".join(part for part in (each(key) for each in self.parts) if part)
+
+    def who(self, key: Key) -> str:
+        """Return the name of a series without its value of the axis."""
+        whose = self._group_anywhere(key)
+        result = self._result(key) if self._result in self.parts else ""
+        return ", ".join(part for part in (result, whose) if part)
+
+    def _group_anywhere(self, key: Key) -> str:
+        """Return a group's name in all cells: an axis may change its algorithm."""
+        if key[2] < len(self.groups) or not self.by_group:
+            return self._group(key)
+        return self.sources[key[0]].group_label(key[2], None)
+
+    def looks(self, keys: Sequence[Key]) -> dict[Key, tuple[str, str, int]]:
+        """Return each series' colour, marker and broken line: no two look alike."""
+        ramp: dict[str, str] = {}
+        if self.axis is not None and self.axis.numbers is not None and self._place in self.parts:
+            places = [place for place in map(label_of, self.axis.values)
+                      if any(key[1] == place for key in keys)]  # fmt: skip
+            ramp = buffer_colors(places)
+        found: dict[Key, tuple[str, str, int]] = {}
+        taken: list[str] = []
+        marked: list[str] = []
+        for at, key in enumerate(keys):
+            color, marker = UNKNOWN_COLOR, "o"
+            if self.by_group or self.sources[key[0]].group_count == 1:
+                color, marker = self.sources[key[0]].look(key[2], self.first[key].cell)
+            if key[1] in ramp and len({other[2] for other in keys}) == 1:
+                color = ramp[key[1]]
+            elif color in taken:
+                color = next((each for each in CONNECTION_COLORS if each not in taken), color)
+            if marker in marked:
+                marker = next((each for each in MARKERS if each not in marked), marker)
+            taken.append(color)
+            marked.append(marker)
+            found[key] = (color, marker, at % PATTERNS if len(keys) > 1 else 0)
+        return found

@@ -1,0 +1,103 @@
+"""The connections of a capture as figures are drawn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from dumbbell.capture_analysis import Analysis
+from dumbbell.capture_analysis.connection_table import connection_label
+from dumbbell.figures.figure import FloatArray
+from dumbbell.figures.floats import to_floats
+from dumbbell.figures.style import CONNECTION_COLORS
+from dumbbell.plots.tidy import Quantity, Values
+from dumbbell.sweeps import Axis, Cell
+
+__all__ = ["CaptureSource"]
+
+#: By name: the column of a connection or of its time series, its title, unit, and the factor to it.
+SERIES = {
+    "goodput": ("payload_bytes", "throughput", "Mbit/s", 8.0),
+    "rtt": ("rtt_us", "RTT", "ms", 1e-3),
+    "inflight": ("inflight_sack_bytes", "in flight", "kB", 1e-3),
+}
+NUMBERS = {
+    "goodput_bps": ("goodput_bps", "goodput", "Mbit/s", 1e-6),
+    "rtt_mean_us": ("rtt_mean_us", "mean RTT", "ms", 1e-3),
+    "rtt_min_us": ("rtt_min_us", "minimum RTT", "ms", 1e-3),
+}
+#: Connections that are drawn, those with most payload; more cannot be distinguished.
+MAX_CONNECTIONS = 8
+
+
+class CaptureSource:
+    """A capture; its connections are the groups.
+
+    Parameters
+    ----------
+    analysis
+        Of the capture.
+    name
+        What it is called beside others.
+    """
+
+    axes: Sequence[Axis] = ()
+    cells: Sequence[Cell] = (Cell(0, {}),)
+
+    def __init__(self, analysis: Analysis, name: str) -> None:
+        self.analysis = analysis
+        self.name = name
+
+    @cached_property
+    def connections(self) -> list[int]:
+        """The connections that are drawn."""
+        largest = self.analysis.largest[:MAX_CONNECTIONS]
+        return [n for n in largest if self.analysis.row_of(n)["payload_bytes"] > 0]
+
+    @cached_property
+    def duration_s(self) -> float:
+        """The time of the last sample."""
+        return float(to_floats(self.analysis.series["time_us"]).max(initial=0.0)) / 1e6
+
+    @property
+    def group_count(self) -> int:
+        """How many connections are drawn."""
+        return len(self.connections)
+
+    @property
+    def quantities(self) -> Mapping[str, Quantity]:
+        """What it can be drawn by."""
+        return {
+            name: Quantity(name, title, unit, over_time=name in SERIES)
+            for name, (_, title, unit, _) in (SERIES | NUMBERS).items()
+        }
+
+    def values(self, name: str) -> Iterator[Values]:
+        """Return the values of a quantity."""
+        for place, number in enumerate(self.connections):
+            if name in NUMBERS:
+                column, _, _, scale = NUMBERS[name]
+                value = self.analysis.row_of(number)[column]
+                if value is not None:
+                    yield Values(0, 0, 0, place, np.array([scale * value]))
+                continue
+            column, _, _, scale = SERIES[name]
+            rows = self.analysis.series_of(number)
+            values = scale * to_floats(rows[column])
+            if name == "goodput":
+                values = values / to_floats(rows["bin_us"])
+            yield Values(0, 0, 0, place, values, to_floats(rows["time_us"]) / 1e6)
+
+    def group_label(self, group: int, cell: int | None) -> str:  # noqa: ARG002 -- it has one cell
+        """Return a connection's name."""
+        return connection_label(self.analysis, self.connections[group])
+
+    def look(self, group: int, cell: int | None) -> tuple[str, str]:  # noqa: ARG002 -- it has one cell
+        """Return a connection's colour and marker."""
+        return CONNECTION_COLORS[group % len(CONNECTION_COLORS)], "os^vDPXp"[group]
+
+    def capacity_mbps(self, bins: FloatArray) -> FloatArray | None:  # noqa: ARG002
+        """Return nothing: a capture does not say what a link could carry."""
+        return None

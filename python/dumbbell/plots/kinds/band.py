@@ -1,0 +1,86 @@
+"""Time series as the mean over repetitions, with a band of its interval."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dumbbell.figures.figure import Curve, Figure, FloatArray
+from dumbbell.plots.arrange import Series
+from dumbbell.plots.capacity import CAPACITY_COLOR
+from dumbbell.plots.kinds.request import Request
+from dumbbell.plots.time_grid import TimeGrid
+from dumbbell.statistics import mean_interval
+from dumbbell.statistics.format import MIN_INTERVAL
+
+__all__ = ["capacity_curve", "draw_band"]
+
+#: Bins of the time: wide enough for a rate, narrow enough for a start.
+BINS = 120
+#: What is drawn in front of what the link can carry.
+RATES = ("goodput",)
+#: The ends of an interval of too few runs.
+NOT_KNOWN = (math.nan, math.nan)
+
+
+def draw_band(request: Request, name: str) -> list[Figure]:
+    """Draw a series over time: the mean over the runs of each, and its interval from three on."""
+    quantity = request.quantity(name)
+    duration_s = max(source.duration_s for source in request.sources)
+    grid = TimeGrid(duration_s, duration_s / BINS, BINS)
+    figures = []
+    for at, panel in enumerate(request.panels(name)):
+        curves = [] if name not in RATES else capacity_curve(request, duration_s)
+        curves += [mean_curve(series, grid) for series in panel.series]
+        figures.append(
+            Figure(
+                name=f"{name}-band" if at == 0 else f"{name}-band-{at}",
+                title=panel.title,
+                x_label="time (s)",
+                y_label=quantity.label,
+                curves=tuple(curves),
+                x_range=(0.0, duration_s),
+            )
+        )
+    return figures
+
+
+def mean_curve(series: Series, grid: TimeGrid) -> Curve:
+    """Return the mean of a series' runs in each bin, and its interval."""
+    rows = np.array(
+        [
+            grid.means(np.zeros(0) if each.time_s is None else each.time_s, each.values)
+            for each in series.values
+        ]
+    )
+    mean, low, high = intervals(rows)
+    has_band = bool(np.isfinite(low).any())
+    return Curve(
+        series.label, grid.middles_s, mean, series.color, dashed=series.dashed,
+        low=low if has_band else None, high=high if has_band else None, band=True,
+    )  # fmt: skip
+
+
+def intervals(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the mean of each column and the ends of its interval; NaN where it has none."""
+    found = []
+    least = 0.0 if rows.size and np.nanmin(rows, initial=0.0) >= 0 else -math.inf
+    for column in rows.T:
+        known = column[np.isfinite(column)]
+        each = mean_interval(known.tolist())
+        has_ends = known.size >= MIN_INTERVAL and each.bounded
+        found.append(
+            (each.mean, max(each.low, least), each.high) if has_ends else (each.mean, *NOT_KNOWN)
+        )
+    mean, low, high = np.array(found, dtype=np.float64).T
+    return mean, low, high
+
+
+def capacity_curve(request: Request, duration_s: float) -> list[Curve]:
+    """Return what the link of the first result can carry; nothing where that is constant."""
+    bins = np.linspace(0.0, duration_s, BINS + 1)
+    mbps = request.sources[0].capacity_mbps(bins)
+    if mbps is None:
+        return []
+    return [Curve("capacity", bins, np.append(mbps, mbps[-1:]), CAPACITY_COLOR, shape="area")]

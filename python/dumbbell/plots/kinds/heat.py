@@ -1,0 +1,99 @@
+"""A metric over two axes as colours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dumbbell.base.errors import ResultError
+from dumbbell.figures.figure import Figure, Grid
+from dumbbell.plots.kinds.request import Request
+from dumbbell.plots.sweep_layout import UNITS, axis_label, chosen_axis, value_label
+from dumbbell.plots.tidy import Source
+from dumbbell.sweeps import Axis
+from dumbbell.sweeps.design import label_of
+
+__all__ = ["draw_heat"]
+
+
+def draw_heat(request: Request, name: str) -> list[Figure]:
+    """Draw the means of a metric over two axes: a figure per group and value of further axes."""
+    quantity = request.quantity(name)
+    figures: list[Figure] = []
+    for number, source in enumerate(request.sources):
+        across, up = two_axes(source, request)
+        found: dict[tuple[str, int], dict[tuple[int, int], list[float]]] = {}
+        columns, rows = ([label_of(v) for v in axis.values] for axis in (across, up))
+        for each in request.values(name):
+            if each.source != number:
+                continue
+            cell = source.cells[each.cell].values
+            rest = ", ".join(
+                f"{axis.name} {label_of(cell[axis.name])}"
+                for axis in source.axes
+                if axis.name not in (across.name, up.name)
+            )
+            at = rows.index(label_of(cell[up.name])), columns.index(label_of(cell[across.name]))
+            found.setdefault((rest, each.group), {}).setdefault(at, []).append(each.mean)
+        several = len({group for _, group in found}) > 1
+        for (rest, group), cells in found.items():
+            values = np.full((len(rows), len(columns)), np.nan)
+            for at, means in cells.items():
+                values[at] = np.mean(means)
+            names = [source.name] if len(request.sources) > 1 else []
+            whose = f" of {group_name(request, source, group)}" if several else ""
+            shown = replace(quantity, title=quantity.title + whose)
+            figures.append(
+                Figure(
+                    name=f"{name}-heat" + (f"-{len(figures)}" if figures else ""),
+                    title=", ".join([*names, *([rest] if rest else [])]),
+                    x_label=axis_label(across),
+                    y_label=axis_label(up),
+                    curves=(),
+                    grid=Grid(values, shown.label),
+                    x_names=tuple(tick(across, label) for label in columns),
+                    y_names=tuple(tick(up, label) for label in rows),
+                )
+            )
+    known = [figure.grid.values for figure in figures if figure.grid is not None]
+    every = np.concatenate([values[np.isfinite(values)] for values in known])
+    if not every.size or every.min() == every.max():
+        return figures
+    scale = float(every.min()), float(every.max())  # one for all: they may stand side by side
+    return [replace(figure, y_range=scale) for figure in figures]
+
+
+def group_name(request: Request, source: Source, group: int) -> str:
+    """Return a group's name: the reader's, or its own."""
+    is_named = len(request.sources) == 1 and group < len(request.labels)
+    return request.labels[group] if is_named else source.group_label(group, 0)
+
+
+def tick(axis: Axis, label: str) -> str:
+    """Return a value of an axis: its number alone where the axis has a unit."""
+    at = [label_of(value) for value in axis.values].index(label)
+    if axis.numbers is None:
+        return value_label(axis, label)
+    return f"{axis.numbers[at] * scale_of(axis):g}"
+
+
+def scale_of(axis: Axis) -> float:
+    """Return the factor to the unit that the axis's label names."""
+    return UNITS.get(axis.unit or "", ("", 1.0))[1]
+
+
+def two_axes(source: Source, request: Request) -> tuple[Axis, Axis]:
+    """Return the axes along x and y: those asked for, or the two longest.
+
+    Raises
+    ------
+    ResultError
+        The result has fewer than two.
+    """
+    if len(source.axes) < 2:
+        have = f"only `{source.axes[0].name}`" if source.axes else "none"
+        raise ResultError(f"{source.name}: a heat map needs a sweep of two axes; it has {have}")
+    across = chosen_axis(source.axes, request.x)
+    others = [axis for axis in source.axes if axis.name != across.name]
+    return across, chosen_axis(others, request.y)

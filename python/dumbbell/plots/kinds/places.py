@@ -1,0 +1,54 @@
+"""Where series stand along an axis of names: an axis's values, the results, or the series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dumbbell.plots.arrange import PATTERNS, Panel, Series, axis_of
+from dumbbell.plots.kinds.request import Request
+from dumbbell.plots.sweep_layout import axis_label, value_label
+from dumbbell.sweeps.design import label_of
+
+__all__ = ["Places"]
+
+
+class Places:
+    """The places of an axis of names.
+
+    Without an axis the series themselves stand along x, and need no legend.
+
+    Parameters
+    ----------
+    request, panels
+        What is drawn.
+    """
+
+    def __init__(self, request: Request, panels: Sequence[Panel]) -> None:
+        axis = axis_of(request.sources, request.x)
+        every = [series for panel in panels for series in panel.series]
+        self.who = list(dict.fromkeys(series.who for series in every))
+        self.looks = {series.who: (series.color, series.marker) for series in reversed(every)}
+        if axis is None:
+            self.keys = list(dict.fromkeys(series.label for series in every))
+            self.names, self.x_label = tuple(self.keys), ""
+        else:
+            shown = {series.place for series in every}
+            self.keys = [place for place in map(label_of, axis.values) if place in shown]
+            self.names = tuple(value_label(axis, place) for place in self.keys)
+            self.x_label = axis_label(axis, [""] * 2)
+        self.has_axis = axis is not None
+        self.has_legend = self.has_axis and len(self.who) > 1
+
+    def of(self, series: Series) -> tuple[str, float]:
+        """Return a series' entry in the legend and its place."""
+        if self.has_axis:
+            return (series.who if self.has_legend else ""), self.keys.index(series.place)
+        return "", self.keys.index(series.label)
+
+    def look(self, series: Series) -> tuple[str, str]:
+        """Return a series' colour and marker: those of its entry in the legend, else its own."""
+        return self.looks[series.who] if self.has_legend else (series.color, series.marker)
+
+    def dashed(self, series: Series) -> int:
+        """Return how a series is hatched."""
+        return self.who.index(series.who) % PATTERNS if self.has_legend else 0

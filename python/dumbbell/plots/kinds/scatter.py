@@ -1,0 +1,101 @@
+"""Delay against throughput, or any metric against another: a point and an ellipse per series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dumbbell.base.errors import ResultError
+from dumbbell.figures.figure import Curve, Figure, FloatArray
+from dumbbell.plots.arrange import Series
+from dumbbell.plots.kinds.request import Request
+from dumbbell.plots.tidy import Values
+
+__all__ = ["PAIR", "draw_scatter"]
+
+#: What is drawn by default: delay, whose axis falls, so that better is up and to the right.
+PAIR = ("queue_delay_mean_us", "goodput_bps")
+DELAYS = ("delay", "rtt", "sojourn", "fct", "latency", "time")
+#: Fewest runs whose spread is drawn, and the points of an ellipse.
+MIN_RUNS, ELLIPSE_POINTS = 3, 72
+#: Room around what is drawn.
+MARGIN = 0.12
+
+
+def draw_scatter(request: Request) -> list[Figure]:
+    """Draw the second quantity against the first: means of the runs, an ellipse of one sigma.
+
+    An axis of delays falls to the right, as in the figures of Copa and Pantheon.
+    """
+    if len(request.names) != 2:
+        raise ResultError(
+            f"a scatter shows two metrics, not {len(request.names)}: use `--metric X --metric Y`, "
+            f"like `--metric {PAIR[0]} --metric {PAIR[1]}`"
+        )
+    x_name, y_name = request.names
+    across = {key_of(each): each.mean for each in request.values(x_name)}
+    of_run = {key: mean for key, mean in across.items() if key[3] == 0}
+    per_run = len({key[3] for key in across}) == 1
+    figures = []
+    for at, panel in enumerate(request.panels(y_name)):
+        curves: list[Curve] = []
+        for series in panel.series:
+            found = of_run if per_run else across
+            curves += curves_of(series, [(found.get(key_of(v, per_run=per_run)), v.mean)
+                                         for v in series.values])  # fmt: skip
+        figures.append(
+            Figure(
+                name=f"{y_name}-over-{x_name}" + (f"-{at}" if at else ""),
+                title=panel.title,
+                x_label=request.quantity(x_name).label,
+                y_label=request.quantity(y_name).label,
+                curves=tuple(curves),
+                y_from_zero=False,
+                x_range=range_of(curves, falls=any(word in x_name for word in DELAYS)),
+            )
+        )
+    return figures
+
+
+def key_of(values: Values, *, per_run: bool = False) -> tuple[int, int, int, int]:
+    """Return whose values are; of the whole run if `per_run`."""
+    return values.source, values.cell, values.seed, 0 if per_run else values.group
+
+
+def curves_of(series: Series, pairs: Sequence[tuple[float | None, float]]) -> list[Curve]:
+    """Return the mean of pairs, with a small point for each, and the ellipse of their spread."""
+    points = np.array([(x, y) for x, y in pairs if x is not None], dtype=np.float64)
+    points = points[np.isfinite(points).all(axis=1)] if points.size else points
+    if not points.size:
+        return []
+    x, y = points.mean(axis=0)
+    curves = [Curve(series.label, np.array([x]), np.array([y]), series.color, series.marker,
+                    shape="points")]  # fmt: skip
+    if len(points) >= MIN_RUNS:
+        curves.append(
+            Curve("", *ellipse(points), series.color, dashed=series.dashed, shape="strokes")
+        )
+    return curves
+
+
+def ellipse(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the ellipse of one standard deviation around the mean of points."""
+    values, vectors = np.linalg.eigh(np.cov(points.T))
+    turn = np.linspace(0, 2 * np.pi, ELLIPSE_POINTS)
+    radii = np.sqrt(np.maximum(values, 0.0))[:, None] * np.array([np.cos(turn), np.sin(turn)])
+    x, y = points.mean(axis=0)[:, None] + vectors @ radii
+    return x, y
+
+
+def range_of(curves: Sequence[Curve], *, falls: bool) -> tuple[float, float] | None:
+    """Return the ends of the x axis; the larger one first where it falls."""
+    if not curves:
+        return None
+    x = np.concatenate([curve.x for curve in curves])
+    low, high = float(x.min()), float(x.max())
+    room = MARGIN * (high - low) or max(abs(high), 1.0) * MARGIN
+    if all(curve.x.min() >= 0 for curve in curves if curve.label):
+        low = max(low, room)  # an ellipse may reach beyond what can be
+    low -= room
+    return (high + room, low) if falls else (low, high + room)

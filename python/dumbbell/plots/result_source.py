@@ -1,0 +1,164 @@
+"""A run or a sweep as figures are drawn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from dumbbell.figures.figure import FloatArray
+from dumbbell.figures.floats import to_floats
+from dumbbell.metrics import METRICS
+from dumbbell.plots.capacity import capacity_mbps
+from dumbbell.plots.result_figures import SweepView, with_unit
+from dumbbell.plots.run_figures import SERIES, column_of
+from dumbbell.plots.sweep_layout import Facet
+from dumbbell.plots.tidy import Quantity, Values
+from dumbbell.plots.transfer_figures import TIMES
+from dumbbell.run import Run
+from dumbbell.run.group_transfers import group_transfers
+from dumbbell.run.links import queue_rows
+from dumbbell.run.verdict import INVALID
+from dumbbell.sweeps import Axis, Cell, SweepResult
+
+__all__ = ["ResultSource"]
+
+#: The slowdown of transfers, beside how long they took.
+SLOWDOWN = "slowdown"
+
+
+class ResultSource:
+    """A sweep, or a run, which is a sweep of one cell.
+
+    Parameters
+    ----------
+    result
+        Its INVALID runs are left out, unless all are.
+    name
+        What it is called beside others.
+    """
+
+    def __init__(self, result: SweepResult, name: str) -> None:
+        self.result = result
+        self.name = name
+        self.view = SweepView(result)
+
+    @property
+    def group_count(self) -> int:
+        """How many groups it has."""
+        return len(self.view.labels)
+
+    @property
+    def axes(self) -> Sequence[Axis]:
+        """Its axes with more than one value."""
+        return [axis for axis in self.result.axes if len(set(axis.labels)) > 1]
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """Its cells."""
+        return self.result.cells
+
+    @cached_property
+    def runs(self) -> dict[tuple[int, int], Run]:
+        """Its runs by cell and repetition."""
+        runs = {key: self.result.runs[key] for key in sorted(self.result.runs)}
+        valid = {key: run for key, run in runs.items() if run.verdict.status != INVALID}
+        return valid or runs
+
+    @cached_property
+    def duration_s(self) -> float:
+        """How long its longest run is."""
+        return max(float(run.summary["duration_ns"]) / 1e9 for run in self.runs.values())
+
+    @cached_property
+    def quantities(self) -> Mapping[str, Quantity]:
+        """Its metrics, the series of its runs, and the times of their transfers."""
+        found = {
+            metric.name: Quantity(metric.name, *split_unit(with_unit(metric)))
+            for metric in self.view.values.metrics
+        }
+        run = next(iter(self.runs.values()))
+        if run.scenario.sample != 0 and "flows" in run.tables:
+            for name, each in SERIES.items():
+                of_links = each.table == "queue"
+                found[name] = Quantity(
+                    name, each.title, each.unit, over_time=True, of_links=of_links
+                )
+        groups = [each for run in self.runs.values() for each in group_transfers(run)]
+        for of in TIMES:
+            if any((each.kind == of.kind).any() for each in groups):
+                found[of.name] = Quantity(of.name, of.title, "ms")
+        if "fct" in found:
+            found[SLOWDOWN] = Quantity(SLOWDOWN, "slowdown", "")
+        return found
+
+    def values(self, name: str) -> Iterator[Values]:
+        """Return the values of a quantity."""
+        if name in METRICS:
+            yield from self._of_metric(name)
+        elif name in SERIES:
+            yield from self._of_series(name)
+        else:
+            yield from self._of_transfers(name)
+
+    def _of_metric(self, name: str) -> Iterator[Values]:
+        groups = self.view.groups_of(METRICS[name])
+        for cell in self.cells:
+            for group in groups:
+                for seed, value in self.view.values.values(name, cell.index, group).items():
+                    yield Values(0, cell.index, seed, group, np.array([value]))
+
+    def _of_series(self, name: str) -> Iterator[Values]:
+        series = SERIES[name]
+        for (cell, _), run in self.runs.items():
+            seed = run.scenario.seed
+            if series.table == "queue":
+                rows = queue_rows(run.queues, run.bottleneck["name"])
+                values = series.scale * to_floats(rows[series.column])
+                yield Values(0, cell, seed, 0, values, times_of(rows))
+                continue
+            flows = run.flows
+            for group in range(len(run.scenario.groups)):
+                members = [f["flow"] for f in run.summary["flows"] if f["group"] == group]
+                time_s, values = column_of(flows, members, series.column)
+                if np.isfinite(values).any():
+                    yield Values(0, cell, seed, group, series.scale * values, time_s)
+
+    def _of_transfers(self, name: str) -> Iterator[Values]:
+        kind = next((of.kind for of in TIMES if of.name == name), "flow")
+        for (cell, _), run in self.runs.items():
+            for group, each in enumerate(group_transfers(run)):
+                mine = each.of(kind)
+                if len(mine):
+                    time_us = mine.time_us
+                    values = time_us / mine.ideal_us if name == SLOWDOWN else time_us / 1e3
+                    yield Values(0, cell, run.scenario.seed, group, values, ended=mine.ended)
+
+    def group_label(self, group: int, cell: int | None) -> str:
+        """Return a group's name in a cell: its algorithm's, where an axis changes that."""
+        return self.view.label_of(METRICS["goodput_bps"], group, self._facet(cell))
+
+    def look(self, group: int, cell: int | None) -> tuple[str, str]:
+        """Return a group's colour and marker in a cell."""
+        return self.view.look_of(METRICS["goodput_bps"], group, self._facet(cell))
+
+    def _facet(self, cell: int | None) -> Facet | None:
+        return None if cell is None else Facet("", (self.cells[cell],), (0.0,))
+
+    def capacity_mbps(self, bins: FloatArray) -> FloatArray | None:
+        """Return what the bottleneck can carry between times, s; None where that is constant."""
+        run = next(iter(self.runs.values()))
+        return capacity_mbps(run.scenario, run.bottleneck["name"], bins)
+
+
+def times_of(rows: pa.Table) -> FloatArray:
+    """Return the times of samples, s."""
+    return to_floats(rows["time_us"]) / 1e6
+
+
+def split_unit(label: str) -> tuple[str, str]:
+    """Split ``goodput (Mbit/s)`` into its title and unit."""
+    title, bracket, unit = label.rpartition(" (")
+    return (title, unit.removesuffix(")")) if bracket else (label, "")

@@ -1,0 +1,147 @@
+"""What figures are drawn from: a tidy table of values, each of a result, cell, seed and group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.base.errors import ResultError, nearest
+from dumbbell.figures.figure import FloatArray
+from dumbbell.sweeps import Axis, Cell
+
+__all__ = ["Quantity", "Source", "Values", "quantity_of", "values_of"]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that is drawn.
+
+    Attributes
+    ----------
+    name
+        As the user writes it: ``goodput_bps``, ``rtt``, ``fct``.
+    title, unit
+        As an axis is labelled.
+    over_time
+        Whether it is a time series; else a run has one value, or one for each transfer.
+    of_links
+        Whether it is a link's, not the groups'.
+    """
+
+    name: str
+    title: str
+    unit: str
+    over_time: bool = False
+    of_links: bool = False
+
+    @property
+    def label(self) -> str:
+        """Return it as an axis is labelled: ``RTT (ms)``."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What a group has of a quantity in one run.
+
+    Attributes
+    ----------
+    source
+        Place of its result among those that are drawn.
+    cell, seed, group
+        Whose; group 0 stands for the whole run, or a link.
+    values
+        One of a metric; those of the samples, or of the transfers.
+    time_s
+        When each sample was taken; None for what is no time series.
+    ended
+        Which transfers were complete; None where all were.
+    """
+
+    source: int
+    cell: int
+    seed: int
+    group: int
+    values: FloatArray
+    time_s: FloatArray | None = None
+    ended: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def mean(self) -> float:
+        """Mean of its values; NaN without any."""
+        known = self.values[np.isfinite(self.values)]
+        return float(known.mean()) if known.size else float("nan")
+
+
+class Source(Protocol):
+    """A result that is drawn: a run, a sweep or a capture."""
+
+    name: str
+
+    @property
+    def group_count(self) -> int:
+        """How many groups it has."""
+
+    @property
+    def axes(self) -> Sequence[Axis]:
+        """Its axes with more than one value."""
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """Its cells."""
+
+    @property
+    def duration_s(self) -> float:
+        """How long its longest run is."""
+
+    @property
+    def quantities(self) -> Mapping[str, Quantity]:
+        """What it can be drawn by."""
+
+    def values(self, name: str) -> Iterator[Values]:
+        """Return the values of a quantity; `source` is 0."""
+
+    def group_label(self, group: int, cell: int | None) -> str:
+        """Return a group's name in a cell, or in all of them."""
+
+    def look(self, group: int, cell: int | None) -> tuple[str, str]:
+        """Return a group's colour and marker in a cell, or in all of them."""
+
+    def capacity_mbps(self, bins: FloatArray) -> FloatArray | None:
+        """Return what the bottleneck can carry between times, s; None where that is constant."""
+
+
+def quantity_of(sources: Sequence[Source], name: str) -> Quantity:
+    """Return a quantity that every result has.
+
+    Raises
+    ------
+    ResultError
+        One does not have it.
+    """
+    for source in sources:
+        known = source.quantities
+        if name not in known:
+            hint = nearest(name, known) or f"; it has {', '.join(known)}"
+            raise ResultError(f"{source.name}: has no `{name}`{hint}")
+    return sources[0].quantities[name]
+
+
+def values_of(sources: Sequence[Source], name: str) -> list[Values]:
+    """Return the values of a quantity of all results.
+
+    Raises
+    ------
+    ResultError
+        One does not have it.
+    """
+    quantity_of(sources, name)
+    return [
+        Values(at, v.cell, v.seed, v.group, v.values, v.time_s, v.ended)
+        for at, source in enumerate(sources)
+        for v in source.values(name)
+    ]

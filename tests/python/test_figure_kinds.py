@@ -1,0 +1,353 @@
+"""Kinds of figures: what they show of several results, by the data of what is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.container import BarContainer
+
+import dumbbell
+from dumbbell.base.errors import ResultError
+from dumbbell.cli.plot import default_names, frames_asked, load_sources
+from dumbbell.figures.canvas import Canvas
+from dumbbell.figures.figure import Figure
+from dumbbell.figures.frame import PRINT, WIDTHS_MM, compose, shared_ranges
+from dumbbell.figures.static import DASHES
+from dumbbell.plots.capacity import capacity_mbps
+from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
+from dumbbell.plots.kinds.request import Request
+from dumbbell.plots.kinds.scatter import ellipse
+from dumbbell.plots.run_figures import draw_series
+from dumbbell.scenario import Group, Scenario
+from dumbbell.statistics import mean_interval
+from dumbbell.sweeps import Sweep
+
+LONG = "An algorithm whose name is much longer than any column of any paper has room for, really"
+SHORT_FLOWS = "poisson:load=110%,size=uniform(20kB;400kB)"
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """Directories of runs, sweeps and a capture."""
+    place = tmp_path_factory.mktemp("results")
+    for cc in ("cubic", "bbr"):
+        scenario = Scenario([Group(cc, traffic=SHORT_FLOWS)], rate="10mbit", time="3s")
+        dumbbell.run(scenario).save(place / cc)
+    traced = Scenario(["cubic"], trace="cellular:rate=6mbit", time="4s")
+    dumbbell.run(traced).save(place / "traced")
+    two = Scenario(["copa", "cubic"], rate="10mbit", time="2s")
+    Sweep(two, {"queue": "bfifo,codel,fq_codel"}, reps=3).run(cache=False, out=place / "queues")
+    Sweep(two, {"rate": "5..20mbit", "rtt": "10ms,40ms"}, reps=2).run(
+        cache=False, out=place / "grid"
+    )
+    Sweep(two, {}, reps=4).run(cache=False, out=place / "reps")
+    capture = dumbbell.Capture(place / "cubic.pcapng", points=["sender"])
+    dumbbell.run(Scenario(["cubic"], rate="10mbit", time="2s"), capture=capture)
+    return place
+
+
+def request(places: Path, *which: str, names: tuple[str, ...] = (), **how: Any) -> Request:
+    sources = load_sources([places / each for each in which], how.get("labels", ()))
+    return Request(sources, names, **how)
+
+
+def one(places: Path, kind: str, *which: str, name: str, **how: Any) -> list[Figure]:
+    ((_, figures),) = draw_kind(request(places, *which, names=(name,), **how), kind)
+    return figures
+
+
+def test_the_distributions_of_several_runs_are_in_one_figure(places):
+    (figure,) = one(places, "cdf", "cubic", "bbr", name="rtt")
+    assert [curve.label for curve in figure.curves] == ["CUBIC", "BBR"]
+    assert figure.x_label == "RTT (ms)"
+    for curve, which in zip(figure.curves, ("cubic", "bbr"), strict=True):
+        rtts = dumbbell.Run.load(places / which).flows["rtt_us"].drop_null().to_numpy() / 1e3
+        middle = curve.x[np.searchsorted(curve.y, 50)]
+        assert middle == pytest.approx(np.median(rtts), rel=0.02)
+        assert (curve.y[0], curve.y[-1]) == (0, pytest.approx(100))
+        assert (np.diff(curve.x) >= 0).all()
+
+
+def test_transfers_that_the_end_cuts_off_are_not_left_out(places):
+    (figure,) = one(places, "cdf", "cubic", name="fct")
+    run = dumbbell.Run.load(places / "cubic")
+    assert run.transfers["end_us"].null_count > 0
+    ends, starts = (run.transfers[name].to_numpy() for name in ("end_us", "start_us"))
+    seen = np.sort((ends - starts)[np.isfinite(ends)]) / 1e3
+    only_seen = 100 * np.searchsorted(seen, figure.curves[0].x, "right") / seen.size
+    assert (figure.curves[0].y <= only_seen + 1e-9).all()
+    assert (figure.curves[0].y[1:] < only_seen[1:]).any(), "the slow ones count"
+    assert figure.y_label == "transfers (%)"
+
+
+def test_what_sets_series_apart_is_their_name_and_no_more(places):
+    (figure,) = one(places, "cdf", "queues", name="sojourn")
+    assert [curve.label for curve in figure.curves] == ["bfifo", "codel", "fq_codel"]
+    (figure,) = one(places, "cdf", "queues", name="rtt")
+    assert figure.curves[0].label == "Copa, bfifo"
+    (figure,) = one(places, "cdf", "cubic", "bbr", name="sojourn", labels=("One", "Two"))
+    assert [curve.label for curve in figure.curves] == ["One", "Two"]
+    (figure,) = one(places, "cdf", "reps", name="rtt", labels=("Ours", "Theirs"))
+    assert [curve.label for curve in figure.curves] == ["Ours", "Theirs"]
+
+
+@pytest.mark.parametrize("kind", ["bar", "points"])
+def test_nothing_joins_categories(places, kind):
+    (figure,) = one(places, kind, "queues", name="goodput_bps")
+    axes = drawn([figure]).axes[0]
+    for line in axes.lines:
+        assert line.get_linestyle() == "None" or len(set(line.get_xdata())) == 1
+    if kind == "bar":
+        bars = [each for each in axes.containers if isinstance(each, BarContainer)]
+        assert [len(each) for each in bars] == [3, 3]
+        edges = sorted((bar.get_x(), bar.get_x() + bar.get_width()) for b in bars for bar in b)
+        assert all(a[1] <= b[0] + 1e-9 for a, b in pairwise(edges)), "bars beside one another"
+
+
+def test_bars_are_means_with_their_intervals(places):
+    (figure,) = one(places, "bar", "queues", name="goodput_bps")
+    rows = dumbbell.SweepResult.load(places / "queues").rows.to_pylist()
+    codel = [r["goodput_bps"] / 1e6 for r in rows if r["queue"] == "codel" and r["group"] == 1]
+    interval = mean_interval(codel)
+    cubic = next(curve for curve in figure.curves if curve.label == "CUBIC")
+    assert figure.x_names == ("bfifo", "codel", "fq_codel")
+    assert figure.x_label == "queue discipline"
+    at = list(cubic.x).index(1)
+    assert (cubic.y[at], cubic.low[at], cubic.high[at]) == pytest.approx(
+        (interval.mean, interval.low, interval.high)
+    )
+
+
+def test_runs_without_an_axis_stand_beside_one_another(places):
+    (figure,) = one(places, "bar", "cubic", "bbr", name="goodput_bps")
+    assert figure.x_names == ("CUBIC", "BBR")
+    assert [curve.label for curve in figure.curves] == ["", ""], "the axis names them"
+    assert len({curve.color for curve in figure.curves}) == 2
+
+
+def test_a_scatter_has_an_ellipse_of_one_sigma_and_delay_falls_to_the_right(places):
+    names = ("queue_delay_mean_us", "goodput_bps")
+    ((_, (figure,)),) = draw_kind(request(places, "reps", names=names), "scatter")
+    assert [curve.label for curve in figure.curves] == ["Copa", "", "CUBIC", ""]
+    left, right = figure.x_range
+    assert left > right >= 0
+    rows = dumbbell.SweepResult.load(places / "reps").rows.to_pylist()
+    pairs = [(r["queue_delay_mean_us"] / 1e3, r["goodput_bps"] / 1e6) for r in rows
+             if r["group"] == 1]  # fmt: skip
+    x, y = np.mean(pairs, axis=0)
+    assert (figure.curves[2].x[0], figure.curves[2].y[0]) == pytest.approx((x, y))
+    turn = np.array([figure.curves[3].x, figure.curves[3].y]) - [[x], [y]]
+    inverse = np.linalg.inv(np.cov(np.array(pairs).T))
+    assert np.einsum("it,ij,jt->t", turn, inverse, turn) == pytest.approx(1.0)
+
+
+def test_an_ellipse_of_values_on_a_line_is_a_line():
+    x, y = ellipse(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]))
+    assert y == pytest.approx(2 * x)
+
+
+def test_a_heat_map_has_the_means_of_its_cells(places):
+    copa, cubic = one(places, "heat", "grid", name="share")
+    assert (copa.x_names, copa.y_names) == (("5", "10", "20"), ("10", "40"))
+    assert (copa.x_label, copa.y_label) == ("rate (Mbit/s)", "base RTT (ms)")
+    assert copa.grid.label == "throughput share of Copa (%)"
+    assert copa.grid.values + cubic.grid.values == pytest.approx(100)
+    rows = dumbbell.SweepResult.load(places / "grid").rows.to_pylist()
+    wanted = [100 * r["share"] for r in rows
+              if (r["rate"], r["rtt"], r["group"]) == ("20mbit", "10ms", 0)]  # fmt: skip
+    assert copa.grid.values[0, 2] == pytest.approx(np.mean(wanted))
+    image = drawn([copa]).axes[0].images[0]
+    assert image.get_array().shape == (2, 3)
+    assert copa.y_range == cubic.y_range, "one scale for both"
+
+
+def test_a_band_is_the_mean_over_seeds_and_its_interval(places):
+    (figure,) = one(places, "band", "reps", name="goodput")
+    runs = dumbbell.SweepResult.load(places / "reps").runs
+    found = []
+    for run in runs.values():
+        rows = [r for r in run.flows.to_pylist() if r["flow"] == 1]
+        inside = [r["goodput_bps"] / 1e6 for r in rows if 1.5 < r["time_us"] / 1e6 <= 1.5 + 2 / 120]
+        found.append(np.mean(inside))
+    cubic = figure.curves[1]
+    at = int(np.argmin(abs(cubic.x - (1.5 + 1 / 120))))
+    interval = mean_interval(found)
+    assert (cubic.label, cubic.band) == ("CUBIC", True)
+    assert cubic.y[at] == pytest.approx(interval.mean)
+    assert cubic.high[at] == pytest.approx(interval.high)
+    assert drawn([figure]).axes[0].collections, "the bands"
+
+
+def test_the_capacity_of_a_trace_is_behind_the_goodput(places):
+    run = dumbbell.Run.load(places / "traced")
+    (figure,) = draw_series(run, ["goodput"])
+    capacity = figure.curves[0]
+    assert (capacity.label, capacity.shape) == ("capacity", "area")
+    passed = np.sum(capacity.y[:-1] * np.diff(capacity.x)) * 1e6 / 8
+    assert passed == pytest.approx(run.bottleneck["capacity_bytes"], rel=0.01)
+    axes = drawn([figure]).axes[0]
+    assert axes.collections[0].get_zorder() < axes.lines[0].get_zorder()
+    (several,) = one(places, "line", "traced", "traced", name="goodput")
+    assert several.curves[0].label == "capacity"
+
+
+def test_a_rate_that_changes_is_a_capacity_and_one_that_does_not_is_none():
+    bins = np.array([0.0, 1.0, 2.0, 3.0])
+    changing = Scenario(["reno"], rate="10mbit", rate_steps="2s:5mbit", time="3s")
+    assert list(capacity_mbps(changing, "bottleneck", bins)) == [10, 10, 5]
+    assert capacity_mbps(Scenario(["reno"], time="3s"), "bottleneck", bins) is None
+
+
+def test_a_trace_begins_again_at_its_end(tmp_path):
+    trace = tmp_path / "t.trace"
+    trace.write_text("500\n1000\n1000\n1000\n")
+    found = capacity_mbps(
+        Scenario(["reno"], trace=str(trace), buffer="50kB", time="4s"),
+        "bottleneck",
+        np.arange(0, 4.5, 0.5),
+    )
+    one_of = 1504 * 8 / 1e6 / 0.5
+    # What may pass at the end of a round is before the next one.
+    assert found.sum() == pytest.approx(16 * one_of)
+    assert found[0] == pytest.approx(one_of)
+
+
+def test_boxes_are_quartiles(places):
+    (figure,) = one(places, "box", "cubic", "bbr", name="rtt")
+    assert figure.x_names == ("CUBIC", "BBR")
+    rtts = dumbbell.Run.load(places / "cubic").flows["rtt_us"].drop_null().to_numpy() / 1e3
+    low, first, median, third, high = figure.boxes[0].values
+    assert median == pytest.approx(np.median(rtts), rel=0.02)
+    assert low <= first <= median <= third <= high
+    assert len(drawn([figure]).axes[0].patches) == 2
+
+
+def test_captures_are_drawn_beside_runs(cli, places, tmp_path):
+    assert cli("analyze", str(places / "cubic.pcapng"), "--out", str(tmp_path / "a")).code == 0
+    for each in (places / "cubic.pcapng", tmp_path / "a"):
+        sources = load_sources([each, places / "bbr"], ())
+        ((_, (figure,)),) = draw_kind(Request(sources, ("rtt",)), "cdf")
+        assert len(figure.curves) == 2
+        assert figure.curves[0].x.min() >= 40
+    outcome = cli("plot", str(places / "cubic.pcapng"), "--out", str(tmp_path / "o"))
+    assert outcome.code == 0, outcome.err
+    assert {path.name for path in (tmp_path / "o").iterdir()} == {
+        "goodput-rtt.svg", "goodput-rtt.pdf",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("which", "name", "kind"),
+    [
+        (("cubic", "bbr"), "fct", "cdf"), (("cubic", "bbr"), "rtt", "line"),
+        (("reps",), "goodput", "band"), (("cubic", "bbr"), "goodput_bps", "points"),
+        (("queues",), "jain", "points"), (("grid",), "jain", "line"),
+    ],
+)  # fmt: skip
+def test_the_kind_follows_from_the_data(places, which, name, kind):
+    assert default_kind(request(places, *which), name) == kind
+
+
+def test_what_is_drawn_by_default_is_what_there_is(places):
+    assert default_names(request(places, "cubic", "bbr").sources, "cdf") == ["fct"]
+    assert default_names(request(places, "reps").sources, "cdf") == ["rtt"]
+    assert default_names(request(places, "cubic.pcapng").sources, None) == [
+        "goodput", "rtt"
+    ]  # fmt: skip
+
+
+def drawn(figures: Sequence[Figure], size: str = "1col", heading: str = "") -> Canvas:
+    with mpl.rc_context(PRINT):
+        return compose(figures, WIDTHS_MM[size], "paper", shared_ranges(figures), heading)
+
+
+def is_whole(canvas: Canvas) -> bool:
+    """Whether nothing that is drawn reaches beyond a canvas."""
+    canvas.draw_without_rendering()
+    box = canvas.get_tightbbox(canvas.canvas.get_renderer())
+    width, height = canvas.get_size_inches()
+    return bool(min(box.x0, box.y0) > -0.02 and box.x1 < width + 0.02 and box.y1 < height + 0.02)
+
+
+@pytest.mark.parametrize("size", ["1col", "2col"])
+@pytest.mark.parametrize(
+    ("kind", "which", "name"),
+    [
+        ("cdf", ("cubic", "bbr"), "fct"), ("box", ("queues",), "rtt"),
+        ("bar", ("queues",), "fct_p99_s"), ("bar", ("cubic", "bbr"), "fct_p99_s"),
+        ("points", ("queues",), "queue_delay_p95_us"), ("heat", ("grid",), "queue_delay_p95_us"),
+        ("band", ("reps",), "goodput"), ("line", ("cubic", "bbr"), "rtt"),
+        ("scatter", ("queues",), "goodput_bps"),
+    ],
+)  # fmt: skip
+def test_no_label_is_cut(places, kind, which, name, size):
+    if name == "fct_p99_s" and which == ("queues",):
+        name = "rtt_p95_us"
+    names = (name, "queue_delay_p95_us") if kind == "scatter" else (name,)
+    asked = request(places, *which, names=names, labels=(LONG, LONG.upper()))
+    ((_, figures),) = draw_kind(asked, kind)
+    for each in [figures] if size == "2col" else [[figure] for figure in figures]:
+        assert is_whole(drawn(each, size, heading=LONG * 2))
+
+
+def test_series_differ_without_their_colours(places):
+    (figure,) = one(places, "cdf", "queues", name="sojourn")
+    lines = drawn([figure]).axes[0].lines
+    assert len({str(line.get_linestyle()) for line in lines}) == len(lines)
+    (bars,) = one(places, "bar", "queues", name="goodput_bps")
+    axes = drawn([bars]).axes[0]
+    assert len({each[0].get_hatch() for each in axes.containers if isinstance(each, BarContainer)}
+               ) == 2  # fmt: skip
+    ((_, (scatter,)),) = draw_kind(
+        request(places, "queues", names=("queue_delay_mean_us", "goodput_bps")), "scatter"
+    )
+    assert len({curve.marker for curve in scatter.curves if curve.label}) == 6
+    assert len(DASHES) == 4
+
+
+def test_the_reader_s_words_are_in_the_figure(cli, places, tmp_path):
+    outcome = cli(
+        "plot", str(places / "cubic"), str(places / "bbr"), "--kind", "cdf", "--series", "rtt",
+        "--label", "Ours", "--label", "Theirs", "--title", "Round trips", "--xlim", "0,500",
+        "--ylim", "50,100", "--style", "report", "--format", "svg", "--out", str(tmp_path),
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    text = (tmp_path / "rtt-cdf.svg").read_text()
+    for word in ("Ours", "Theirs", "Round trips", "500"):
+        assert f">{word}<" in text
+    assert ">40<" not in text, "below --ylim"
+
+
+def test_a_lone_curve_is_named_by_its_axis_not_by_the_legend(places):
+    run = dumbbell.Run.load(places / "cubic")
+    canvas = drawn(draw_series(run, ["goodput", "queue"]))
+    (legend,) = canvas.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert "bottleneck" not in names
+
+
+def test_a_result_that_lacks_what_is_asked_for_is_named(places):
+    sources = request(places, "cubic", "reps").sources
+    with pytest.raises(ResultError, match="reps: has no `fct`"):
+        frames_asked(Request(sources, ("fct",)), "cdf", [], "1col", is_named=True)
+    with pytest.raises(ResultError, match="a scatter shows two metrics, not 1"):
+        draw_kind(Request(sources, ("goodput_bps",)), "scatter")
+    assert set(KINDS) == {"line", "bar", "points", "cdf", "box", "scatter", "heat", "band"}
+
+
+def test_several_sweeps_are_curves_of_one_figure(cli, places, tmp_path):
+    sweeps = [str(places / "grid"), str(places / "grid")]
+    outcome = cli(
+        "plot", *sweeps, "--metric", "jain", "--label", "Before", "--label", "After",
+        "--style", "report", "--format", "svg", "--size", "2col", "--out", str(tmp_path),
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    text = (tmp_path / "jain.svg").read_text()
+    assert ">Before: Jain" in text
+    assert ">After: Jain" in text
