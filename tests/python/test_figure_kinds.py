@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +29,7 @@ from dumbbell.scenario import Group, Scenario
 from dumbbell.statistics import mean_interval
 from dumbbell.sweeps import Sweep
 
+ROOT = Path(__file__).parents[2]
 LONG = "An algorithm whose name is much longer than any column of any paper has room for, really"
 SHORT_FLOWS = "poisson:load=110%,size=uniform(20kB;400kB)"
 
@@ -57,7 +59,7 @@ def request(places: Path, *which: str, names: tuple[str, ...] = (), **how: Any) 
     return Request(sources, names, **how)
 
 
-def one(places: Path, kind: str, *which: str, name: str, **how: Any) -> list[Figure]:
+def one(places: Path, kind: str, *which: str, name: str, **how: Any) -> Any:
     ((_, figures),) = draw_kind(request(places, *which, names=(name,), **how), kind)
     return figures
 
@@ -102,7 +104,9 @@ def test_nothing_joins_categories(places, kind):
     (figure,) = one(places, kind, "queues", name="goodput_bps")
     axes = drawn([figure]).axes[0]
     for line in axes.lines:
-        assert line.get_linestyle() == "None" or len(set(line.get_xdata())) == 1
+        assert (
+            line.get_linestyle() == "None" or np.ptp(np.asarray(line.get_xdata(), dtype=float)) == 0
+        )
     if kind == "bar":
         bars = [each for each in axes.containers if isinstance(each, BarContainer)]
         assert [len(each) for each in bars] == [3, 3]
@@ -133,7 +137,8 @@ def test_runs_without_an_axis_stand_beside_one_another(places):
 
 def test_a_scatter_has_an_ellipse_of_one_sigma_and_delay_falls_to_the_right(places):
     names = ("queue_delay_mean_us", "goodput_bps")
-    ((_, (figure,)),) = draw_kind(request(places, "reps", names=names), "scatter")
+    ((_, drawn_of_both),) = draw_kind(request(places, "reps", names=names), "scatter")
+    figure: Any = drawn_of_both[0]
     assert [curve.label for curve in figure.curves] == ["Copa", "", "CUBIC", ""]
     left, right = figure.x_range
     assert left > right >= 0
@@ -142,7 +147,7 @@ def test_a_scatter_has_an_ellipse_of_one_sigma_and_delay_falls_to_the_right(plac
              if r["group"] == 1]  # fmt: skip
     x, y = np.mean(pairs, axis=0)
     assert (figure.curves[2].x[0], figure.curves[2].y[0]) == pytest.approx((x, y))
-    turn = np.array([figure.curves[3].x, figure.curves[3].y]) - [[x], [y]]
+    turn: Any = np.array([figure.curves[3].x, figure.curves[3].y]) - [[x], [y]]
     inverse = np.linalg.inv(np.cov(np.array(pairs).T))
     assert np.einsum("it,ij,jt->t", turn, inverse, turn) == pytest.approx(1.0)
 
@@ -162,7 +167,7 @@ def test_a_heat_map_has_the_means_of_its_cells(places):
     wanted = [100 * r["share"] for r in rows
               if (r["rate"], r["rtt"], r["group"]) == ("20mbit", "10ms", 0)]  # fmt: skip
     assert copa.grid.values[0, 2] == pytest.approx(np.mean(wanted))
-    image = drawn([copa]).axes[0].images[0]
+    image: Any = drawn([copa]).axes[0].images[0]
     assert image.get_array().shape == (2, 3)
     assert copa.y_range == cubic.y_range, "one scale for both"
 
@@ -197,21 +202,22 @@ def test_the_capacity_of_a_trace_is_behind_the_goodput(places):
     assert several.curves[0].label == "capacity"
 
 
+def capacity_of(scenario: Scenario, bins: Any) -> Any:
+    return capacity_mbps(scenario, "bottleneck", bins)
+
+
 def test_a_rate_that_changes_is_a_capacity_and_one_that_does_not_is_none():
     bins = np.array([0.0, 1.0, 2.0, 3.0])
     changing = Scenario(["reno"], rate="10mbit", rate_steps="2s:5mbit", time="3s")
-    assert list(capacity_mbps(changing, "bottleneck", bins)) == [10, 10, 5]
+    assert capacity_of(changing, bins).tolist() == [10, 10, 5]
     assert capacity_mbps(Scenario(["reno"], time="3s"), "bottleneck", bins) is None
 
 
 def test_a_trace_begins_again_at_its_end(tmp_path):
     trace = tmp_path / "t.trace"
     trace.write_text("500\n1000\n1000\n1000\n")
-    found = capacity_mbps(
-        Scenario(["reno"], trace=str(trace), buffer="50kB", time="4s"),
-        "bottleneck",
-        np.arange(0, 4.5, 0.5),
-    )
+    scenario = Scenario(["reno"], trace=str(trace), buffer="50kB", time="4s")
+    found = capacity_of(scenario, np.arange(0, 4.5, 0.5))
     one_of = 1504 * 8 / 1e6 / 0.5
     # What may pass at the end of a round is before the next one.
     assert found.sum() == pytest.approx(16 * one_of)
@@ -270,7 +276,7 @@ def drawn(figures: Sequence[Figure], size: str = "1col", heading: str = "") -> C
 def is_whole(canvas: Canvas) -> bool:
     """Whether nothing that is drawn reaches beyond a canvas."""
     canvas.draw_without_rendering()
-    box = canvas.get_tightbbox(canvas.canvas.get_renderer())
+    box = canvas.get_tightbbox()
     width, height = canvas.get_size_inches()
     return bool(min(box.x0, box.y0) > -0.02 and box.x1 < width + 0.02 and box.y1 < height + 0.02)
 
@@ -351,3 +357,23 @@ def test_several_sweeps_are_curves_of_one_figure(cli, places, tmp_path):
     text = (tmp_path / "jain.svg").read_text()
     assert ">Before: Jain" in text
     assert ">After: Jain" in text
+
+
+def test_the_guide_s_figures_are_drawn(cli, tmp_path, monkeypatch):
+    """Every command of the page's section runs in an empty directory, in its order."""
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
+    section = text[text.index("## Figures for papers") : text.index("84 and 177 mm")]
+    commands = [
+        shlex.split(line, comments=True)[1:]
+        for line in section.splitlines()
+        if line.startswith("    dumbbell ")
+    ]
+    assert {words[0] for words in commands} == {"sweep", "run", "plot"}
+    for words in commands:
+        small = [] if words[0] == "plot" else ["--time", "3s"]
+        small += ["--start", "0s,1s,2s"] if "--start" in words else []
+        outcome = cli(*words, *small, *(["--format", "svg"] if words[0] == "plot" else []))
+        assert outcome.code == 0, f"{' '.join(words)}: {outcome.err}"
+    drawn_kinds = {words[words.index("--kind") + 1] for words in commands if "--kind" in words}
+    assert drawn_kinds == {"cdf", "box", "scatter", "bar", "heat"}

@@ -41,7 +41,7 @@ Frame: TypeAlias = tuple[str, Sequence[Figure], Sequence[Range] | None]
 EXAMPLES = (
     "dumbbell plot results/buffers --metric share --size 1col --format pdf",
     "dumbbell plot results/mine --series cwnd,rtt --size 1col",
-    "dumbbell plot results/cubic results/bbr --series fct --kind cdf --label CUBIC --label BBR",
+    "dumbbell plot results/cubic results/bbr --series fct --kind cdf",
     "dumbbell plot results/queues --kind scatter",
 )
 #: Kinds whose quantities stand above one another over one time axis.

@@ -197,7 +197,8 @@ class Legend:
     def __init__(self, figures: Sequence[Figure], width_mm: float, heading: str) -> None:
         curves = [curve for figure in figures for curve in figure.curves if not curve.optional]
         boxes = [box for figure in figures for box in figure.boxes]
-        self.names = len({each.label for each in (*curves, *boxes) if each.label})
+        labels = {curve.label for curve in curves} | {box.label for box in boxes}
+        self.names = len(labels - {""})
         self.columns = max(1, min(self.names, round(width_mm / LABEL_MM)))
         self.most = round(width_mm / SHORT_LABEL_MM)
         self.heading = fill(heading, round(width_mm / LETTER_MM))

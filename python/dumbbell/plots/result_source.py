@@ -57,7 +57,7 @@ class ResultSource:
 
     @property
     def cells(self) -> Sequence[Cell]:
-        """Its cells."""
+        """Return every cell that it has."""
         return self.result.cells
 
     @cached_property

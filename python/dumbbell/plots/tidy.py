@@ -92,7 +92,7 @@ class Source(Protocol):
 
     @property
     def cells(self) -> Sequence[Cell]:
-        """Its cells."""
+        """Return every cell that it has."""
 
     @property
     def duration_s(self) -> float:

@@ -154,7 +154,7 @@ def with_field_options(
 
 def with_grouped_options(command: Callable[..., int]) -> Callable[..., int]:
     """Replace each parameter of a command that is a named tuple by an option for its fields."""
-    return _with_options_of({}, command)
+    return _with_options_of({}, command, ())
 
 
 def _with_options_of(
