@@ -21,7 +21,7 @@ __all__ = ["KINDS", "default_kind", "draw_kind"]
 
 
 @dataclass(frozen=True)
-class Kind:
+class FigureKind:
     """A kind of figure.
 
     Attributes
@@ -37,15 +37,15 @@ class Kind:
 
 
 #: By name; a scatter has two quantities in one figure and is drawn by itself.
-KINDS: Mapping[str, Kind] = {
-    "line": Kind(draw_lines, "time series"),
-    "bar": Kind(draw_bars, "metric"),
-    "points": Kind(draw_points, "metric"),
-    "cdf": Kind(draw_cdf, "any"),
-    "box": Kind(draw_box, "any"),
-    "scatter": Kind(lambda request, _: draw_scatter(request), "metric"),
-    "heat": Kind(draw_heat, "metric"),
-    "band": Kind(draw_band, "time series"),
+KINDS: Mapping[str, FigureKind] = {
+    "line": FigureKind(draw_lines, "time series"),
+    "bar": FigureKind(draw_bars, "metric"),
+    "points": FigureKind(draw_points, "metric"),
+    "cdf": FigureKind(draw_cdf, "any"),
+    "box": FigureKind(draw_box, "any"),
+    "scatter": FigureKind(lambda request, _: draw_scatter(request), "metric"),
+    "heat": FigureKind(draw_heat, "metric"),
+    "band": FigureKind(draw_band, "time series"),
 }
 
 
