@@ -120,7 +120,7 @@ COMMAND_LINES: list[tuple[tuple[str, ...], str]] = [
     (("run", ".",),
      "unknown congestion control `.`; known: …"),
     (("run", "/",),
-     "congestion control `/`: is a directory"),
+     "`/` is a directory; …"),
     (("run", "/dev/zero",),
      "congestion control `/dev/zero`: is not a regular file; name a source file"),
     (("run", 'x' * 100000,),

@@ -322,7 +322,7 @@ SCENARIOS: dict[str, tuple[str | bytes, str]] = {
     "cc_comma": ('[[group]]\ncc = "copa,cubic"\n',
      ":2: unknown congestion control `copa,cubic`; separate algorithms with a space: `copa cubic`"),
     "cc_directory": ('[[group]]\ncc = "/"\n',
-     ":2: congestion control `/`: is a directory"),
+     ":2: `/` is a directory; …"),
     "cc_device": ('[[group]]\ncc = "/dev/zero"\n',
      ":2: congestion control `/dev/zero`: is not a regular file; name a source file"),
     "cc_absent": ('[[group]]\ncc = "./absent.bpf.c"\n',

@@ -126,6 +126,10 @@ RUN = ("run", "copa", "cubic")
         (("cc", "list", "vino"), "unknown congestion control `vino`"),
         (("cc", "check", "absent.bpf.c"), "absent.bpf.c"),
         (("fly",), "no such command"),
+        ((*RUN, "--reps", "3"), "no such option: --reps; that is `dumbbell sweep --reps`"),
+        ((*RUN, "--serve", "x"), "that is `dumbbell emulate --serve`"),
+        (("list", "quues"), "did you mean `queues`?"),
+        (("run", "cubic@paper"), "`cubic@paper`: `cubic` has no presets; use `cubic`"),
     ],
 )
 def test_one_line_and_exit_2(cli, arguments, says):
@@ -213,3 +217,26 @@ def test_full_stdout_is_one_line(option):
         )
     assert result.returncode == 2
     assert result.stderr == "error: stdout: cannot be read or written: no space left on device\n"
+
+
+def test_a_directory_is_said_to_be_one_and_its_files_are_named(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/scenario.toml").touch()
+    for name in ("mine", "mine/", "./mine"):
+        assert cli("run", name).err == (
+            f"error: `{name}` is a directory; in it: `mine/scenario.toml`\n"
+        )
+    assert cli("run", "reno", "--time", "1s", "--out", "saved").code == 0
+    assert cli("run", "saved").err == (
+        "error: `saved` is a directory; it holds a result: `dumbbell report saved`\n"
+    )
+
+
+def test_an_unknown_metric_is_answered_with_a_few(cli):
+    shown = cli("list", "metrics", "rtt").out
+    assert "rtt_mean_us" in shown
+    assert "goodput_bps" not in shown
+    unknown = cli("list", "metrics", "xyzzy").err
+    assert unknown.startswith("error: unknown metric `xyzzy`; known: ")
+    assert len(unknown) < 320

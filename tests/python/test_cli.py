@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -159,7 +160,7 @@ def test_metrics_are_the_columns_of_a_sweeps_table(cli):
     assert out.count("RTT, 95th") == 2  # a column for each group
 
 
-def test_ctrl_c_stops_a_run_with_one_line():
+def test_a_long_run_says_how_long_and_ctrl_c_stops_it():
     command = [sys.executable, "-m", "dumbbell", "run", "cubic", "--time", "1000000s"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(6)  # past the imports and into the run, on a busy machine too
@@ -169,7 +170,9 @@ def test_ctrl_c_stops_a_run_with_one_line():
         out, err = process.communicate(timeout=20)
     finally:
         process.kill()
-    assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
+    estimate, last = err.splitlines()
+    assert (process.returncode, out, last) == (130, "", "error: interrupted")
+    assert re.fullmatch(r"note: about \d+ (min|h|days) left at this pace; Ctrl-C ends it", estimate)
 
 
 SLOW_TO_LOAD = {

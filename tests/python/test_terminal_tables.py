@@ -125,3 +125,10 @@ def test_datagrams_have_no_rtt(cli):
     of_reno = next(row for row in rows if row[:1] == ["reno"])
     assert of_datagrams[5] == "–"
     assert float(of_reno[5]) > 40
+
+
+def test_an_address_is_not_broken(width, capsys):
+    address = "[fd64:756d:6262::a00:2]:34080"
+    cells = [(f"0 cubic {address}\n→ {address}", *["1,234,567 (0.25 %)"] * 5)]
+    print_table(("connection", *(f"column {i}" for i in range(5))), cells)
+    assert f" {address} " in capsys.readouterr().out

@@ -25,7 +25,9 @@ __all__ = [
 ]
 
 #: Most names that a message lists.
-MAX_KNOWN = 40
+MAX_KNOWN = 24
+#: Of more, this many are named.
+MAX_SHOWN = 8
 
 
 class DumbbellError(Exception):
@@ -128,16 +130,24 @@ class Cancelled(DumbbellError):
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return ``; did you mean `cubic`?`` for ``cubik``, or the known words when none is near."""
+    """Return ``; did you mean `cubic`?`` for ``cubik``, or the known words when none is near.
+
+    Of many known words, those that contain this one, or are most like it.
+    """
     known = list(known)
     # No word is that long, and the search takes its time with one that is.
-    match = difflib.get_close_matches(word[:100].lower(), known, n=1, cutoff=0.6)
+    word = word[:100].lower()
+    match = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     if match:
         return f"; did you mean `{match[0]}`?"
     if not known:
         return ""
-    more = [f"{len(known) - MAX_KNOWN} more"] if len(known) > MAX_KNOWN else []
-    return "; known: " + ", ".join([*(f"`{name}`" for name in known[:MAX_KNOWN]), *more])
+    shown = known
+    if len(known) > MAX_KNOWN:
+        like = difflib.get_close_matches(word, known, n=MAX_SHOWN, cutoff=0.0)
+        shown = ([name for name in known if word and word in name.lower()] or like)[:MAX_SHOWN]
+    more = [f"{len(known) - len(shown)} more"] if len(shown) < len(known) else []
+    return "; known: " + ", ".join([*(f"`{name}`" for name in shown), *more])
 
 
 def check_directory(directory: Path) -> None:

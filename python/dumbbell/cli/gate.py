@@ -282,7 +282,8 @@ def run_with_progress(
     """Run the suite, with a progress bar; a baseline's seeds are its first run's and the next."""
     if seed is None and baseline is not None:
         seed = min(baseline.seeds)
-    with progress_bar("simulating" if engine == SIMULATOR else "running on the kernel") as bar:
+    doing = "simulating" if engine == SIMULATOR else "running on the kernel"
+    with progress_bar(doing, is_even=True) as bar:
         # Once it is known that the suite runs: at the first progress.
         skipped = [case for case in suite.cases if case.needs]
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from dumbbell.base.errors import ScenarioError
-from dumbbell.metrics import METRICS, Metric, metric_named
+from dumbbell.cli.listed import listed
+from dumbbell.metrics import METRICS, Metric
 from dumbbell.metrics.document import document
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics
@@ -17,13 +18,15 @@ from dumbbell.terminal.console import out, print_json, print_table
 __all__ = ["metrics_command"]
 
 #: What the help ends with.
-EXAMPLES = ("dumbbell list metrics", "dumbbell list metrics jain")
+EXAMPLES = ("dumbbell list metrics", "dumbbell list metrics rtt", "dumbbell list metrics jain")
 
 
 def metrics_command(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="One metric.", autocompletion=complete_metrics),
+        typer.Argument(
+            metavar="[NAME]", help="One metric, or part of names.", autocompletion=complete_metrics
+        ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print all of them as Markdown.")
@@ -36,10 +39,10 @@ def metrics_command(
             raise ScenarioError("--markdown cannot be combined with other options")
         out().print(document(), markup=False, soft_wrap=True, end="")
         return 0
-    chosen = list(METRICS.values()) if name is None else [metric_named(name)]
+    chosen = [METRICS[each] for each in listed(name, METRICS, "metric")]
     if json:
         print_json([describe(metric) for metric in chosen])
-    elif name is None:
+    elif name is None or name not in METRICS:
         print_list(chosen)
     else:
         out().print(f"{name} ({unit_of(chosen[0])}, of a {chosen[0].per})\n", markup=False)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.cli.listed import listed
 from dumbbell.scenario.element import Element, impairments, queue_disciplines
 from dumbbell.scenario.parameter import LIMIT
 from dumbbell.terminal import options
@@ -25,22 +25,20 @@ RANGE_WIDTH = 24
 def queues_command(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="One of them.", autocompletion=complete_queues),
+        typer.Argument(
+            metavar="[NAME]", help="One of them, or part of names.", autocompletion=complete_queues
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
     """List queue disciplines and impairments, or the parameters of one."""
     options_of = {"--queue": queue_disciplines(), "--impair": impairments()}
     known = {each: option for option, of in options_of.items() for each in of}
-    if name is not None and name not in known:
-        raise ScenarioError(
-            f"unknown queue discipline or impairment `{name}`{nearest(name, known)}"
-        )
-    chosen = [name] if name is not None else list(known)
+    chosen = listed(name, known, "queue discipline or impairment")
     described = [(known[each], options_of[known[each]][each]) for each in chosen]
     if json:
         print_json([describe(element, option) for option, element in described])
-    elif name is None:
+    elif name not in known:
         width = max(map(len, known))
         for option, element in described:
             print_line(f"{option:8}  {element.name:{width}}  {element.doc}")

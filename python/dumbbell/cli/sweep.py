@@ -295,7 +295,7 @@ def run_sweep(sweep: Sweep, how: dict[str, Any], captures: Captures | None) -> S
     doing = "simulating" if sweep.engine == SIMULATOR else "running on the kernel"
     out_dir = how["out"]
     places = captured_places(sweep, out_dir if captures else None)
-    with tidying(places), progress_bar(doing) as bar:
+    with tidying(places), progress_bar(doing, is_even=True) as bar:
 
         def follow(progress: Progress) -> None:
             label = f"run {progress.finished} of {progress.total}"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.cli.listed import listed
 from dumbbell.scenario.element import Element
 from dumbbell.scenario.linux_release import kernels
 from dumbbell.terminal import options
@@ -22,18 +22,18 @@ EXAMPLES = ("dumbbell list tcp", "dumbbell list tcp 4.15")
 def tcp_command(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="One of them.", autocompletion=complete_tcp),
+        typer.Argument(
+            metavar="[NAME]", help="One of them, or part of names.", autocompletion=complete_tcp
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
     """List the releases of Linux that `--tcp` takes, or one's switches."""
     known = kernels()
-    if name is not None and name not in known:
-        raise ScenarioError(f"unknown release of Linux `{name}`{nearest(name, known)}")
-    chosen = [known[name]] if name is not None else list(known.values())
+    chosen = [known[each] for each in listed(name, known, "release of Linux")]
     if json:
         print_json([describe(each) for each in chosen])
-    elif name is None:
+    elif name not in known:
         for each in chosen:
             print_line(f"--tcp  {each.name}  {each.doc}")
         print_line("`dumbbell list tcp NAME` for switches")

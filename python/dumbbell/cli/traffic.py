@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.cli.listed import listed
 from dumbbell.scenario.distribution import CDF, CDF_DOC, DistributionDeclaration, distributions
 from dumbbell.scenario.element import Element
 from dumbbell.scenario.traffic import PRESET, applications
@@ -27,19 +27,22 @@ EXAMPLES = (
 def traffic_command(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="One of them.", autocompletion=complete_traffic),
+        typer.Argument(
+            metavar="[NAME]", help="One of them, or part of names.", autocompletion=complete_traffic
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
     """List applications and distributions, or the parameters of one."""
     known: dict[str, Element | DistributionDeclaration] = {**applications(), **distributions()}
-    if name is not None and name not in known:
-        raise ScenarioError(f"unknown application or distribution `{name}`{nearest(name, known)}")
-    chosen = [known[name]] if name is not None else list(known.values())
+    chosen = [known[each] for each in listed(name, known, "application or distribution")]
     if json:
         print_json([describe(each) for each in chosen])
     elif name is None:
         print_all()
+    elif name not in known:
+        for each in chosen:
+            print_line(f"{each.name}  {each.doc}")
     else:
         print_one(chosen[0])
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,10 @@ PYTHON_CLASS = "python/"
 BUILT_IN = ".bpf.c"
 #: Suffixes of source files.
 SOURCES = (".c", ".py")
+#: Files of which a result has one.
+RESULTS = ("run.json", "sweep.json")
+#: Most files of a directory that an error names.
+MAX_FILES = 6
 #: Most bytes of a source file; Linux's largest has 50 kB.
 MAX_SOURCE_BYTES = 4 << 20
 #: A unit that is a fraction: ``/1024``, ``10/1024``; and a number for it.
@@ -252,6 +257,7 @@ class CongestionControlChoice:
         if not (self.name in known or self.preset or "," in self.name) and self._is_of_tree():
             return
         if self.name not in known:
+            check_no_directory(self.name)
             hint = nearest(self.name, known)
             if "," in self.name:
                 names = " ".join(filter(None, (name.strip() for name in self.name.split(","))))
@@ -460,6 +466,21 @@ def table_of(name: str) -> str | None:
     return table if path and table.isidentifier() else None
 
 
+def check_no_directory(name: str) -> None:
+    """Refuse a directory, and name what in it can be run."""
+    if not os.path.isdir(name):  # noqa: PTH112 -- a name may be longer than any path
+        return
+    here = Path(name)
+    if any((here / each).is_file() for each in RESULTS):
+        remedy = f"it holds a result: `dumbbell report {name}`"
+    else:
+        files = sorted(each for each in here.iterdir() if each.suffix in (".toml", *SOURCES))
+        shown = [f"`{each}`" for each in files[:MAX_FILES]]
+        more = [f"{len(files) - len(shown)} more"] if len(files) > len(shown) else []
+        remedy = f"in it: {', '.join(shown + more)}" if files else "no file in it can be run"
+    raise ScenarioError(f"`{excerpt(name)}` is a directory; {remedy}", key="cc")
+
+
 def check_source(name: str, path: Path) -> None:
     """Refuse what is not a source file of a kind and size that can be a CCA."""
     reason = ""
@@ -470,9 +491,8 @@ def check_source(name: str, path: Path) -> None:
     except OSError as error:
         reason = os_reason(error)
     else:
-        if path.is_dir():
-            reason = "is a directory"
-        elif not path.is_file():
+        check_no_directory(name)
+        if not path.is_file():
             reason = "is not a regular file; name a source file"
         elif path.suffix not in SOURCES:
             reason = "its name ends in neither `.c` nor `.py`"

@@ -171,6 +171,9 @@ def preset_of(name: str, preset: str) -> Preset:
     known = presets_of(name)
     if preset in known:
         return known[preset]
+    if not known:
+        raise ScenarioError(
+            f"`{name}@{excerpt(preset)}`: `{name}` has no presets; use `{name}`", key="cc"
+        )
     there = ", ".join(f"`{name}@{each}`" for each in known)
-    hint = f"; use {there}" if known else "; it has none"
-    raise ScenarioError(f"`{name}` has no preset `{excerpt(preset)}`{hint}", key="cc")
+    raise ScenarioError(f"`{name}` has no preset `{excerpt(preset)}`; use {there}", key="cc")

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,10 +34,12 @@ __all__ = [
 
 #: Width of tables that go into a file or pipe.
 FILE_WIDTH = 120
+#: After this long a pace is known, s; what takes longer than that is said.
+PACE_S, LONG_S = 0.8, 30
 #: Most characters of a line of an error.
 MAX_LINE = 1000
-#: The end of a part of a name: `copa:mode_switching=0,inv_delta_max=5`.
-PART = re.compile(r"([,:])(?=[^\s\d])")
+#: The end of a part of a name, `copa:mode_switching=0,inv_delta_max=5`; or an address, a whole.
+PART = re.compile(r"\[[0-9a-fA-F:.]+\]|([,:])(?=[^\s\d])")
 
 
 class PlainConsole(Console):
@@ -162,7 +165,7 @@ def print_table(
         # Names of cells and of congestion control algorithms may go on in the next line after a
         # part.
         cells = [
-            tuple(PART.sub(r"\1 ", text) if i in left else text for i, text in enumerate(row))
+            tuple(in_parts(text) if i in left else text for i, text in enumerate(row))
             for row in cells
         ]
         least = least_widths(columns, cells, left)
@@ -193,6 +196,11 @@ def print_table(
         absent = (" ".join(columns[i].split()) for i in range(len(columns)) if i not in kept)
         line = f"not shown in {width} columns: {', '.join(absent)}"
         console.print(line, markup=False, soft_wrap=True)
+
+
+def in_parts(text: str) -> str:
+    """Return a name that may go on in the next line after each of its parts."""
+    return PART.sub(lambda part: f"{part[0]} " if part[1] else part[0], text)
 
 
 def least_widths(
@@ -227,11 +235,19 @@ def paint(cell: str) -> str:
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[ProgressBar]:
-    """Show a bar with the time left, while on a terminal."""
+def progress_bar(label: str, *, is_even: bool = False) -> Iterator[ProgressBar]:
+    """Show a bar with the time left, while on a terminal; elsewhere a line if it will take long.
+
+    Parameters
+    ----------
+    label
+        What is under way.
+    is_even
+        Whether all of it goes on at one pace, so that its beginning tells how long it will take.
+    """
     console = err()
     if not console.is_terminal:
-        yield ProgressBar(None, label)
+        yield ProgressBar(None, label, is_even=is_even)
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -255,14 +271,21 @@ class ProgressBar:
         rich's; None: shows nothing.
     label
         What is under way.
+    is_even
+        Whether its pace is said after the first second.
     """
 
-    def __init__(self, bar: Progress | None, label: str) -> None:
+    def __init__(self, bar: Progress | None, label: str, *, is_even: bool = False) -> None:
         self.bar = bar
+        self.pace = Pace() if is_even else None
         self.task = None if bar is None else bar.add_task(label, total=1.0)
 
     def at(self, share: float, label: str | None = None) -> None:
         """Show the share done, 0 to 1."""
+        if self.pace is not None and self.pace.is_known(share):
+            if self.pace.left_s >= LONG_S:
+                note(f"about {duration(self.pace.left_s)} left at this pace; Ctrl-C ends it")
+            self.pace = None
         if self.bar is not None and self.task is not None:
             self.bar.update(self.task, completed=share, description=label)
 
@@ -278,6 +301,34 @@ class ProgressBar:
         """
         label = f"{of}run {progress.finished} of {progress.total}"
         self.at(progress.simulated_s / max(progress.total_s, 1e-9), label)
+
+
+class Pace:
+    """How fast something goes on, known before its first second has passed."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self.first: tuple[float, float] | None = None
+        self.left_s = 0.0
+
+    def is_known(self, share: float) -> bool:
+        """Take the share done, 0 to 1; whether `left_s` is known from here on."""
+        now = time.monotonic()
+        if self.first is None:
+            self.first = now, share
+        elapsed_s, done = now - self.first[0], share - self.first[1]
+        if now - self.began < PACE_S or done <= 0:
+            return False
+        self.left_s = (1 - share) * elapsed_s / done
+        return True
+
+
+def duration(time_s: float) -> str:
+    """Write how long something takes, in a unit that has two or three digits of it."""
+    for unit_s, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):
+        if time_s >= 2 * unit_s:
+            return f"{time_s / unit_s:,.0f} {unit}"
+    return f"{time_s:.0f} s"
 
 
 def show_page(path: Path) -> None:

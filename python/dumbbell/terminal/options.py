@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, get_type_hints
@@ -58,6 +59,8 @@ __all__ = [
 
 #: Languages of pages.
 LANGUAGES = ("en", "ja")
+#: Commands whose options people mix up.
+MIXED_UP = (("run", "sweep", "emulate"), ("plot", "report", "compare"))
 #: Written after an option that takes no value.
 FLAG_WORDS = ("true", "false", "yes", "no", "on", "off")
 #: Panel of `--help` for what becomes of the result.
@@ -425,8 +428,26 @@ def unknown_option(problem: Any) -> str:
         return f"no such option: {option}; algorithms are arguments: `copa cubic`"
     if meant and meant.option in known:
         return f"no such option: {option}; did you mean `{meant.option}`?"
+    if other := command_with(option, problem.ctx):
+        return f"no such option: {option}; that is `{other} {option}`"
     words = sorted(name[2:] for name in known if name.startswith("--"))
     near = nearest(option.strip("-"), words).replace("mean `", "mean `--")
     if "did you mean" not in near:
         near = f"; `{problem.ctx.command_path} --help` lists the options"
     return f"no such option: {option}{near}"
+
+
+def command_with(option: str, context: Any) -> str:
+    """Return the command of `dumbbell` that has an option which another one lacks; empty if none.
+
+    Of those that people mix up: what runs, and what shows.
+    """
+    root = context.find_root()
+    likely = sorted(MIXED_UP, key=lambda names: context.info_name not in names)
+    for name in chain.from_iterable(likely):
+        command = root.command.get_command(root, name)
+        if command is not None and name != context.info_name:
+            names = {each for param in command.load().params for each in param.opts}
+            if option in names:
+                return f"{root.info_name} {name}"
+    return ""
