@@ -10,6 +10,8 @@ import pytest
 
 import dumbbell
 from dumbbell.export import export_csv
+from dumbbell.export.latex import escape
+from dumbbell.statistics import mean_interval
 from dumbbell.sweeps import Sweep
 
 
@@ -18,9 +20,9 @@ def test_a_run_is_a_file_per_table_with_its_columns(cli, short_run, tmp_path):
     outcome = cli("report", "export", str(run), "--csv", "--out", str(tmp_path / "csv"), "--json")
     assert outcome.code == 0, outcome.err
     assert {path.stem for path in (tmp_path / "csv").iterdir()} == {
-        *short_run.tables, "groups", "flow-summary",
+        *short_run.tables, "groups", "flow-summary", "values",
     }  # fmt: skip
-    assert len(json.loads(outcome.out)["files"]) == len(short_run.tables) + 2
+    assert len(json.loads(outcome.out)["files"]) == len(short_run.tables) + 3
     for name, table in short_run.tables.items():
         read = pa_csv.read_csv(tmp_path / "csv" / f"{name}.csv")
         assert read.column_names == table.column_names
@@ -51,11 +53,83 @@ def test_a_sweep_is_its_rows(cli, tmp_path):
     ]
 
 
+def test_a_sweep_in_long_form_has_a_value_a_row(cli, tmp_path):
+    scenario = dumbbell.Scenario(["reno", "cubic"], time="1s")
+    swept = Sweep(scenario, {"buffer": "1..2bdp"}, reps=2).run(out=tmp_path / "s")
+    assert cli("report", "export", str(tmp_path / "s"), "--csv").code == 0
+    values = pa_csv.read_csv(tmp_path / "s" / "csv" / "values.csv").to_pylist()
+    rows = swept.rows.to_pylist()
+    shares = [v for v in values if v["metric"] == "share"]
+    assert [v["value"] for v in shares] == pytest.approx([row["share"] for row in rows])
+    assert [v["group"] for v in shares] == [0, 1] * 4
+    assert {v["unit"] for v in shares} == {"1"}
+    jains = [v for v in values if v["metric"] == "jain"]
+    assert len(jains) == 4, "one a run"
+    assert {(v["group"], v["cc"]) for v in jains} == {(None, "")}
+    assert {v["buffer_bdp"] for v in jains} == {1.0, 2.0}
+
+
+def test_a_table_for_latex_has_means_and_intervals(cli, tmp_path):
+    scenario = dumbbell.Scenario(["reno", "cubic"], time="1s")
+    swept = Sweep(scenario, {"queue": "bfifo,fq_codel"}, reps=3).run(out=tmp_path / "s")
+    outcome = cli("report", "export", str(tmp_path / "s"), "--latex", "--metric", "share,jain")
+    assert outcome.code == 0, outcome.err
+    lines = (tmp_path / "s" / "latex" / "table.tex").read_text().splitlines()
+    assert "booktabs" in lines[0]
+    assert "3 runs" in lines[0]
+    assert lines[1:5] == [
+        r"\begin{tabular}{llrr}", r"\toprule",
+        r"queue discipline & group & throughput share (\%) & Jain's index \\", r"\midrule",
+    ]  # fmt: skip
+    assert lines[-2:] == [r"\bottomrule", r"\end{tabular}"]
+    shares = [100 * r["share"] for r in swept.rows.to_pylist()
+              if (r["queue"], r["group"]) == ("fq_codel", 0)]  # fmt: skip
+    interval = mean_interval(shares)
+    row = next(line for line in lines if line.startswith(r"fq\_codel & Reno"))
+    assert rf"${interval.mean:.1f} \pm {interval.half_width:.1f}$" in row
+    assert lines[6].startswith(" & CUBIC"), "the same queue is not repeated"
+    assert all(line.count("&") == 3 for line in lines[5:9])
+
+
+def test_what_latex_reads_as_its_own_is_escaped():
+    assert escape(r"50 % of a_b & {c} \ ×4") == (
+        r"50 \% of a\_b \& \{c\} \textbackslash{} $\times$4"
+    )
+
+
+def test_a_run_s_flows_are_traces_of_qlog(cli, short_run, tmp_path):
+    """By draft-ietf-quic-qlog-quic-events-02, which qvis opens."""
+    run = short_run.save(tmp_path / "run")
+    assert cli("report", "export", str(run), "--qlog").code == 0
+    text = (run / "qlog" / "run.qlog").read_text()
+    assert text.startswith('{"qlog_version":"0.3","qlog_format":"JSON"'), "qvis looks there"
+    document = json.loads(text)
+    assert len(document["traces"]) == 3
+    for flow, trace in enumerate(document["traces"]):
+        assert trace["common_fields"]["time_format"] == "relative"
+        assert trace["vantage_point"]["type"] == "server"
+        times = [event["time"] for event in trace["events"]]
+        assert times == sorted(times)
+        names = {event["name"] for event in trace["events"]}
+        assert names <= {"recovery:metrics_updated", "recovery:congestion_state_updated"}
+        seen: dict[str, float] = {}
+        for event in trace["events"]:
+            if event["name"] == "recovery:metrics_updated":
+                assert event["data"], "an update has something new"
+                seen |= event["data"]
+        last = [row for row in short_run.flows.to_pylist() if row["flow"] == flow][-1]
+        mss = int(short_run.scenario.groups[0].mss)
+        assert seen["congestion_window"] == last["cwnd_pkts"] * mss
+        assert seen["bytes_in_flight"] == last["inflight_pkts"] * mss
+        assert seen["smoothed_rtt"] == last["srtt_us"] / 1000
+        assert seen["pacing_rate"] == last["pacing_rate_bps"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["export", "{}", "--csv"], "holds no results"),
-        (["export", "{}"], "`export` needs a format: use --csv"),
+        (["export", "{}"], "`export` needs a format: use --csv, --latex or --qlog"),
         (["run", "reno", "--csv"], "use --out DIR, then `dumbbell report export DIR --csv`"),
         (["sweep", "reno", "--csv"], "use --out DIR, then `dumbbell report export DIR --csv`"),
     ],

@@ -50,7 +50,7 @@ COMMANDS = {
     "emulate interop": "Replace the QUIC interop runner's network simulator.",
     "plot": "Draw runs, sweeps and captures, sized for print.",
     "report": "Write a run, sweep, analysis or reproduction as one HTML page.",
-    "report export": "Write the tables of a run, a sweep or an analysis as CSV.",
+    "report export": "Write results as CSV, a LaTeX table or qlog.",
     "cc": "List congestion control algorithms; check or start your own.",
     "gate": "Find regressions: run a suite, and compare with a baseline.",
     "doctor": "Report what this machine can do, and how to get what is missing.",

@@ -1,4 +1,4 @@
-"""`dumbbell report export`: tables as CSV."""
+"""`dumbbell report export`: results as CSV, a LaTeX table or qlog."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from typing import Annotated
 import typer
 
 from dumbbell.base.errors import ResultError
-from dumbbell.export import export_csv
+from dumbbell.export import export_csv, export_latex, export_qlog
+from dumbbell.plots.result_figures import USUAL
 from dumbbell.terminal import options
+from dumbbell.terminal.completion import complete_metrics
 from dumbbell.terminal.console import print_files
 
 __all__ = ["export_command"]
 
 #: What the help ends with.
-EXAMPLES = ("dumbbell report export results/buffers --csv",)
+EXAMPLES = (
+    "dumbbell report export results/buffers --csv",
+    "dumbbell report export results/buffers --latex --metric share,rtt_mean_us",
+)
 
 
 def export_command(
@@ -24,17 +29,47 @@ def export_command(
         typer.Argument(metavar="DIR", help="What `run`, `sweep` or `analyze` wrote with --out."),
     ],
     csv: Annotated[
-        bool, typer.Option("--csv", help="A CSV file per table, columns named with their units.")
+        bool,
+        typer.Option(
+            "--csv",
+            help="A CSV file per table, columns named with their units, and `values.csv`, which "
+            "has a metric's value a row.",
+        ),
     ] = False,
+    latex: Annotated[
+        bool,
+        typer.Option("--latex", help="A table for LaTeX's `booktabs`: means with their intervals."),
+    ] = False,
+    qlog: Annotated[
+        bool, typer.Option("--qlog", help="A run's flows as qlog, for qvis: recovery events.")
+    ] = False,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,…",
+            help="Metrics of --latex.",
+            autocompletion=complete_metrics,
+            show_default=", ".join(USUAL),
+        ),
+    ] = None,
     json: options.Json = False,
     out_dir: Annotated[
         Path | None,
-        typer.Option("--out", help="Directory of the files.", show_default="DIR/csv"),
+        typer.Option(
+            "--out", help="Directory of the files.", show_default="DIR/csv, DIR/latex, DIR/qlog"
+        ),
     ] = None,
 ) -> int:
-    """Write the tables of a run, a sweep or an analysis as CSV."""
-    if not csv:
-        raise ResultError("`export` needs a format: use --csv")
-    written = export_csv(directory, out_dir)
+    """Write results as CSV, a LaTeX table or qlog."""
+    if metric is not None and not latex:
+        raise ResultError("--metric is for --latex")
+    written = list(export_csv(directory, out_dir)) if csv else []
+    if latex:
+        names = [name.strip() for name in (metric or "").split(",") if name.strip()]
+        written.append(export_latex(directory, out_dir, names))
+    if qlog:
+        written.append(export_qlog(directory, out_dir))
+    if not written:
+        raise ResultError("`export` needs a format: use --csv, --latex or --qlog")
     print_files(written, json=json)
     return 0

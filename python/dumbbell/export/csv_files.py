@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from dumbbell.base.errors import ResultError, check_directory
+from dumbbell.export.long_table import long_table
+from dumbbell.report.source import sweep_of_run
 from dumbbell.run import Run
 from dumbbell.run.directory import DOCUMENT, ParquetTables, unwritable
 from dumbbell.sweeps import SweepResult
@@ -30,7 +32,7 @@ def export_csv(directory: str | Path, out: str | Path | None = None) -> list[Pat
     -------
     list of Path
         The files: the Parquet tables' names and columns; of a run also `groups.csv` and
-        `flow-summary.csv`, of a sweep `rows.csv`.
+        `flow-summary.csv`, of a sweep `rows.csv`; of both `values.csv`, a metric's value a row.
 
     Raises
     ------
@@ -60,8 +62,11 @@ def tables_of(directory: Path) -> Iterator[tuple[str, pa.Table]]:
             named = [{**row, "name": labels[row["group"]]} for row in rows]
             yield name, pa.Table.from_pylist(named)
         yield from run.tables.items()
+        yield "values", long_table(sweep_of_run(run))
     elif (directory / "sweep.json").is_file():
-        yield "rows", SweepResult.load(directory).rows
+        result = SweepResult.load(directory)
+        yield "rows", result.rows
+        yield "values", long_table(result)
     elif (directory / "analysis.json").is_file():
         yield from ParquetTables(directory).items()
     else:

@@ -13,7 +13,7 @@ from dumbbell.figures.style import cc_label
 from dumbbell.sweeps import SweepResult
 from dumbbell.sweeps.design import Axis, Cell, label_of
 
-__all__ = ["Facet", "Layout", "axis_label", "chosen_axis", "lay_out", "value_label"]
+__all__ = ["Facet", "Layout", "axis_label", "chosen_axis", "lay_out", "tick_label", "value_label"]
 
 #: How a figure writes the unit of an axis, and the factor to it.
 UNITS = {
@@ -159,6 +159,14 @@ def value_label(axis: Axis, label: str) -> str:
     name, colon, params = label.partition(":")
     path = PurePath(name)
     return cc_label((path.name if len(path.parts) > 1 and path.suffix else name) + colon + params)
+
+
+def tick_label(axis: Axis, label: str) -> str:
+    """Return a value of an axis beside the axis's name: a number alone, in the unit of that."""
+    if axis.numbers is None:
+        return value_label(axis, label)
+    _, scale = UNITS.get(axis.unit or "", ("", 1.0))
+    return f"{axis.numbers[axis.labels.index(label)] * scale:g}"
 
 
 def chosen_axis(axes: Sequence[Axis], x: str | None) -> Axis:

@@ -9,7 +9,7 @@ import numpy as np
 from dumbbell.base.errors import ResultError
 from dumbbell.figures.figure import Figure, Grid
 from dumbbell.plots.kinds.request import Request
-from dumbbell.plots.sweep_layout import UNITS, axis_label, chosen_axis, value_label
+from dumbbell.plots.sweep_layout import axis_label, chosen_axis, tick_label
 from dumbbell.plots.tidy import Source
 from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
@@ -52,8 +52,8 @@ def draw_heat(request: Request, name: str) -> list[Figure]:
                     y_label=axis_label(up),
                     curves=(),
                     grid=Grid(values, shown.label),
-                    x_names=tuple(tick(across, label) for label in columns),
-                    y_names=tuple(tick(up, label) for label in rows),
+                    x_names=tuple(tick_label(across, label) for label in columns),
+                    y_names=tuple(tick_label(up, label) for label in rows),
                 )
             )
     known = [figure.grid.values for figure in figures if figure.grid is not None]
@@ -68,19 +68,6 @@ def group_name(request: Request, source: Source, group: int) -> str:
     """Return a group's name: the reader's, or its own."""
     is_named = len(request.sources) == 1 and group < len(request.labels)
     return request.labels[group] if is_named else source.group_label(group, 0)
-
-
-def tick(axis: Axis, label: str) -> str:
-    """Return a value of an axis: its number alone where the axis has a unit."""
-    at = [label_of(value) for value in axis.values].index(label)
-    if axis.numbers is None:
-        return value_label(axis, label)
-    return f"{axis.numbers[at] * scale_of(axis):g}"
-
-
-def scale_of(axis: Axis) -> float:
-    """Return the factor to the unit that the axis's label names."""
-    return UNITS.get(axis.unit or "", ("", 1.0))[1]
 
 
 def two_axes(source: Source, request: Request) -> tuple[Axis, Axis]:

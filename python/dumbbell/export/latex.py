@@ -1,0 +1,156 @@
+"""Metrics as a table for LaTeX: means with their intervals, in the form of `booktabs`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from dumbbell.base.errors import ResultError
+from dumbbell.base.quantities.pluralize import pluralize
+from dumbbell.metrics import Metric
+from dumbbell.plots.result_figures import USUAL, SweepView
+from dumbbell.plots.sweep_layout import axis_label, tick_label
+from dumbbell.report.source import load_results
+from dumbbell.report.summary_table import digits_of
+from dumbbell.run.directory import unwritable
+from dumbbell.statistics import Interval
+from dumbbell.statistics.format import MIN_INTERVAL
+from dumbbell.sweeps.design import label_of
+
+__all__ = ["export_latex", "latex_table"]
+
+#: What LaTeX reads as its own.
+SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "×": r"$\times$", "µ": r"\textmu{}", "²": r"\textsuperscript{2}",
+}  # fmt: skip
+SPECIAL_LETTERS = re.compile("|".join(map(re.escape, SPECIAL)))
+#: In a cell without a value.
+NOTHING = "--"
+
+
+def export_latex(
+    directory: str | Path, out: str | Path | None = None, metrics: Sequence[str] = ()
+) -> Path:
+    """Write a run's or a sweep's metrics as `table.tex`, which a paper inputs.
+
+    Parameters
+    ----------
+    directory
+        What `run` or `sweep` wrote with ``--out``.
+    out
+        Directory of the file, created if it does not exist; by default ``latex`` in `directory`.
+    metrics
+        Names; by default share, goodput per flow and queueing delay.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ResultError
+        There are no results, no such metric, or the file cannot be written.
+    """
+    directory = Path(directory)
+    place = Path(out) if out is not None else directory / "latex"
+    view = SweepView(load_results(directory))
+    text = latex_table(view, metrics)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "table.tex").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise unwritable(place, error) from None
+    return place / "table.tex"
+
+
+def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
+    """Return a sweep's metrics as a `tabular`: a row per cell and group.
+
+    Parameters
+    ----------
+    view
+        The sweep.
+    names
+        Of the metrics.
+    """
+    known = {metric.name: metric for metric in view.values.metrics}
+    wanted = names or [name for name in USUAL if name in known]
+    for name in wanted:
+        if name not in known:
+            raise ResultError(f"the runs have no metric `{name}`; `dumbbell list metrics`")
+    metrics = [known[name] for name in wanted]
+    axes = [axis for axis in view.result.axes if len(set(axis.labels)) > 1]
+    groups = range(len(view.labels)) if any(each.of_groups for each in metrics) else range(1)
+    digits = {
+        metric.name: digits_of([view.values.interval(metric.name, cell.index, group)
+                                for cell in view.result.cells for group in groups])
+        for metric in metrics
+    }  # fmt: skip
+    heads = [axis_label(axis, view.labels) for axis in axes]
+    heads += ["group"] if len(groups) > 1 else []
+    heads += [head_of(metric) for metric in metrics]
+    lines = []
+    last: list[str] = []
+    for cell in view.result.cells:
+        place = [tick_label(axis, label_of(cell.values[axis.name])) for axis in axes]
+        for group in groups:
+            # A value that is that of the row above is not repeated.
+            same = [a == b for a, b in zip(place, last, strict=False)]
+            begun = same.index(False) if False in same else len(same)
+            words = ["" if at < begun else escape(word) for at, word in enumerate(place)]
+            words += [escape(view.labels[group])] if len(groups) > 1 else []
+            words += [value_of(view, metric, cell.index, group, digits) for metric in metrics]
+            lines.append(" & ".join(words) + r" \\")
+            last = place
+    columns = "l" * (len(heads) - len(metrics)) + "r" * len(metrics)
+    n = sorted(set(view.result.reps.values()))
+    reps = pluralize(n[0], "run") if len(n) == 1 else f"{n[0]} to {n[-1]} runs"
+    return "\n".join(
+        [
+            rf"% Needs \usepackage{{booktabs}}. Means over {reps}, with 95 % intervals from "
+            f"{MIN_INTERVAL} on.",
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            " & ".join(map(escape, heads)) + r" \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+        ]
+    )
+
+
+def head_of(metric: Metric) -> str:
+    """Return the head of a metric's column, with its unit."""
+    unit = metric.shown_unit or ("" if metric.unit == "1" else metric.unit)
+    return f"{metric.title} ({unit})" if unit else metric.title
+
+
+def value_of(view: SweepView, metric: Metric, cell: int, group: int, digits: dict[str, int]) -> str:
+    """Return a cell of the table; one of the whole run stands in its first row."""
+    if not metric.of_groups and group > 0:
+        return ""
+    return written(view.values.interval(metric.name, cell, group), digits[metric.name])
+
+
+def written(interval: Interval, digits: int) -> str:
+    """Write a mean with its interval; with both ends where these are not alike far from it."""
+    if math.isnan(interval.mean):
+        return NOTHING
+    mean = f"{interval.mean:.{digits}f}"
+    if not interval.bounded or interval.n < MIN_INTERVAL:
+        return f"${mean}$"
+    if interval.method == "bootstrap-t":
+        return f"${mean}$ [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
+    return rf"${mean} \pm {interval.half_width:.{digits}f}$"
+
+
+def escape(text: str) -> str:
+    """Return text as LaTeX prints it."""
+    return SPECIAL_LETTERS.sub(lambda found: SPECIAL[found[0]], text)
