@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```[a-z]*\n(.*?)^```$|((?:^    [^\n]*\n)+)", re.MULTILINE | re.DOTALL)
@@ -34,6 +35,8 @@ SMALL = {
     "tune ablate": ["--time", "1s", "--seeds", "1"],
     "search": ["--time", "3s", "--evaluations", "2"],
 }
+#: Columns of a usual terminal, which what the commands print fits.
+WIDTH = 80
 #: Commands that take longer than a minute as written.
 SLOW = {"validate", "reproduce", "search"}
 
@@ -77,6 +80,7 @@ def test_the_commands_run_in_order(
 ) -> None:
     """On the fabricated kernel, in one directory, which has nothing but a clone's scenarios."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
     for command, _ in LISTED:
         words = shlex.split(command.partition(" | ")[0])
@@ -87,3 +91,5 @@ def test_the_commands_run_in_order(
         outcome = cli(*words[1:], *extra)
         assert outcome.code in (0, 1), f"`{command}`: {outcome.err}"
         assert "error:" not in outcome.err, f"`{command}`: {outcome.err}"
+        wide = [line for line in outcome.out.splitlines() if cell_len(line) > WIDTH]
+        assert not wide, f"`{command}` prints more than {WIDTH} columns: {wide}"

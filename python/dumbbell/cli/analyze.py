@@ -26,7 +26,8 @@ from dumbbell.capture_analysis.packet_log import check_format
 from dumbbell.cli.capture_warnings import match_trouble, trouble
 from dumbbell.run.directory import check_parent
 from dumbbell.terminal import options
-from dumbbell.terminal.console import note_missing_figures, out, print_json, print_line, print_table
+from dumbbell.terminal.console import note_missing_figures, out, print_json, print_line
+from dumbbell.terminal.table import print_table
 
 __all__ = ["analyze_command"]
 

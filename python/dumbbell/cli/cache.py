@@ -14,8 +14,9 @@ from dumbbell.runs.age import parse_age
 from dumbbell.runs.cache import CACHE_VARIABLE, Cache
 from dumbbell.runs.inventory import Inventory, Removed, prune, take_inventory, verify
 from dumbbell.terminal import options
-from dumbbell.terminal.console import error, out, print_json, print_line, print_table
+from dumbbell.terminal.console import error, out, print_json, print_line
 from dumbbell.terminal.lazy_command import CommandGroup, examples
+from dumbbell.terminal.table import print_table
 
 __all__ = ["cache_app"]
 

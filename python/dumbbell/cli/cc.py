@@ -17,8 +17,9 @@ from dumbbell.congestion_control.new import Kind, new
 from dumbbell.congestion_control.presets import presets_of
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what
-from dumbbell.terminal.console import err, note, out, print_json, print_line, print_table
+from dumbbell.terminal.console import err, note, print_json, print_line
 from dumbbell.terminal.lazy_command import CommandGroup, examples
+from dumbbell.terminal.table import print_table
 
 __all__ = ["cc_app"]
 
@@ -62,7 +63,9 @@ def list_command(
     if json:
         print_json(to_documents(chosen))
     elif names:
-        for description in chosen:
+        for at, description in enumerate(chosen):
+            if at:
+                print_line("")
             print_description(description)
     else:
         width = max((len(description.name) for description in chosen), default=0)
@@ -183,8 +186,7 @@ def print_check(checked: Check) -> None:
 
 def print_description(description: Description) -> None:
     """Print a congestion control algorithm for a person."""
-    out().print(f"[bold]{description.name}[/]  ", end="")
-    print_line(description.title)
+    print_line(f"{description.name}  {description.title}")
     if description.parameters:
         rows = [
             (p.name, f"{p.default}", f"{p.min} to {p.max}", p.unit, p.doc)
@@ -197,13 +199,13 @@ def print_description(description: Description) -> None:
         named = [
             (f"{description.name}@{name}", f"{p.doc} ({p.source})") for name, p in presets.items()
         ]
-        print_table(("preset", "what it is"), named, left=range(2))
+        print_table(("preset", "what it is"), named, left=range(2), apart=True)
     if description.series:
         series = [(s.name, " ".join(s.labels) or s.unit, s.doc) for s in description.series]
-        print_table(("state series", "unit or values", "what it is"), series, left=range(3))
+        heads = ("state series", "unit or values", "what it is")
+        print_table(heads, series, left=range(3), apart=True)
     for remark in description.notes:
         print_line(f"note        {description.name} {remark}")
-    print_line("")
 
 
 def to_documents(descriptions: Iterable[Description]) -> list[dict[str, object]]:

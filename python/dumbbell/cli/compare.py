@@ -15,7 +15,8 @@ from dumbbell.metrics import METRICS, Metric
 from dumbbell.statistics import Interval
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics
-from dumbbell.terminal.console import print_json, print_line, print_table
+from dumbbell.terminal.console import print_json, print_line
+from dumbbell.terminal.table import print_table
 
 __all__ = ["compare_command"]
 

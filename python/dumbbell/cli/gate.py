@@ -47,17 +47,10 @@ from dumbbell.scenario.element import QueueChoice
 from dumbbell.scenario.fields import RUN
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what, matching
-from dumbbell.terminal.console import (
-    note,
-    note_cache,
-    out,
-    print_json,
-    print_line,
-    print_table,
-    progress_bar,
-)
+from dumbbell.terminal.console import note, note_cache, out, print_json, print_line, progress_bar
 from dumbbell.terminal.options import SETTABLE
 from dumbbell.terminal.scenario_options import single_values
+from dumbbell.terminal.table import print_table
 
 __all__ = ["gate_command"]
 

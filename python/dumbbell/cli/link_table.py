@@ -10,7 +10,7 @@ from rich.console import Console
 from dumbbell.base.quantities.quantity import Rate
 from dumbbell.run import Run
 from dumbbell.run.links import LinkCounts, write_statistic
-from dumbbell.terminal.console import print_table
+from dumbbell.terminal.table import print_table
 
 __all__ = ["percent", "print_links"]
 
@@ -50,7 +50,9 @@ def print_link_table(result: Run) -> None:
         )
         for link in result.links
     ]
-    print_table(columns, rows, optional=("queue max\nkB", "marked\n%", "dropped\npackets"))
+    print_table(
+        columns, rows, optional=("queue max\nkB", "marked\n%", "dropped\npackets"), apart=True
+    )
 
 
 def bottleneck_line(result: Run) -> str:

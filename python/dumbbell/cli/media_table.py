@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell.run import Run
-from dumbbell.terminal.console import print_table
+from dumbbell.terminal.table import print_table
 
 __all__ = ["print_media"]
 
@@ -56,7 +56,7 @@ def print_media(result: Run) -> None:
         if rows:
             headings = (title, *(heading for heading, _, _, _ in columns))
             optional = tuple(each for each in OPTIONAL if each in headings)
-            print_table(headings, rows, left=range(1), optional=optional)
+            print_table(headings, rows, left=range(1), optional=optional, apart=True)
 
 
 def of_group(values: float | list[float | None] | None, group: int) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +14,8 @@ from dumbbell.metrics import METRICS, Metric
 from dumbbell.metrics.document import document
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics
-from dumbbell.terminal.console import out, print_json, print_table
+from dumbbell.terminal.console import out, plain, print_json
+from dumbbell.terminal.table import print_table
 
 __all__ = ["metrics_command"]
 
@@ -37,7 +39,7 @@ def metrics_command(
     if markdown:
         if name is not None or json:
             raise ScenarioError("--markdown cannot be combined with other options")
-        out().print(document(), markup=False, soft_wrap=True, end="")
+        sys.stdout.write(plain(document()))
         return 0
     chosen = [METRICS[each] for each in listed(name, METRICS, "metric")]
     if json:

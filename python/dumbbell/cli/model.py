@@ -16,8 +16,9 @@ from dumbbell.cli.model_sharing import sharing_command
 from dumbbell.models import MODELS, Model
 from dumbbell.models.calculation import Factor
 from dumbbell.terminal import options
-from dumbbell.terminal.console import out, print_json, print_table
+from dumbbell.terminal.console import out, print_json
 from dumbbell.terminal.lazy_command import CommandGroup, examples
+from dumbbell.terminal.table import print_table
 
 __all__ = ["model_app"]
 

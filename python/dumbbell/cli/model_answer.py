@@ -13,7 +13,8 @@ from dumbbell.models import DERIVED, Bottleneck, Model
 from dumbbell.models.calculation import Calculation
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import make_design
-from dumbbell.terminal.console import print_json, print_line, print_table
+from dumbbell.terminal.console import print_json, print_line
+from dumbbell.terminal.table import print_table
 
 __all__ = ["answer", "source"]
 

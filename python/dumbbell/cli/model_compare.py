@@ -24,15 +24,9 @@ from dumbbell.runs.cache import as_cache
 from dumbbell.scenario import Group, Scenario
 from dumbbell.sweeps.design import make_design
 from dumbbell.terminal import options
-from dumbbell.terminal.console import (
-    note_cache,
-    out,
-    print_json,
-    print_line,
-    print_table,
-    progress_bar,
-)
+from dumbbell.terminal.console import note_cache, out, print_json, print_line, progress_bar
 from dumbbell.terminal.scenario_options import single_values
+from dumbbell.terminal.table import print_table
 
 __all__ = ["compare_command"]
 

@@ -12,7 +12,8 @@ from dumbbell.base.quantities.quantity import expand_counts
 from dumbbell.models.allocations import ALLOCATIONS, Demand, allocations_of
 from dumbbell.scenario import Scenario
 from dumbbell.terminal import options
-from dumbbell.terminal.console import print_json, print_table
+from dumbbell.terminal.console import print_json
+from dumbbell.terminal.table import print_table
 
 __all__ = ["sharing_command"]
 
@@ -71,15 +72,17 @@ def lot(links: int, cross: int) -> dict[str, Any]:
 def answer_scenario(scenario: Scenario, *, json: bool) -> int:
     """Print what each flow of a scenario's groups gets by each rule."""
     rates_bps = allocations_of(scenario)
+    named = list(zip(scenario.groups, scenario.group_labels, strict=True))
     if json:
         points = [
             {
                 "group": index,
+                "name": label,
                 "cc": str(group.cc),
                 "flows": group.flows,
                 **{f"{name}_bps": rates[index] for name, rates in rates_bps.items()},
             }
-            for index, group in enumerate(scenario.groups)
+            for index, (group, label) in enumerate(named)
         ]
         print_json({"model": "sharing", "points": points})
         return 0
@@ -87,11 +90,11 @@ def answer_scenario(scenario: Scenario, *, json: bool) -> int:
         ("group", "flows", *(f"{each.title}\nMbit/s per flow" for each in ALLOCATIONS)),
         [
             (
-                str(group.cc),
+                label,
                 str(group.flows),
                 *(f"{rates_bps[each.name][index] / 1e6:.2f}" for each in ALLOCATIONS),
             )
-            for index, group in enumerate(scenario.groups)
+            for index, (group, label) in enumerate(named)
         ],
         title="what crosses the links, headers included",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.run import Run
 from dumbbell.run.programs import programs_of
-from dumbbell.terminal.console import print_table
+from dumbbell.terminal.table import print_table
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import ProgramRecord
@@ -35,7 +35,9 @@ def print_programs(result: Run) -> None:
     ]
     columns = ("program", "command", "ended", "time\ns", "CPU\ns", "waited\ns", "measured")
     if rows:
-        print_table(columns, rows, left=range(3), optional=("waited\ns", "command", "CPU\ns"))
+        print_table(
+            columns, rows, left=range(3), optional=("waited\ns", "command", "CPU\ns"), apart=True
+        )
 
 
 def command_of(program: ProgramRecord) -> str:

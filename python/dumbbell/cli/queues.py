@@ -12,7 +12,8 @@ from dumbbell.scenario.element import Element, impairments, queue_disciplines
 from dumbbell.scenario.parameter import LIMIT
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_queues
-from dumbbell.terminal.console import out, print_json, print_line, print_table
+from dumbbell.terminal.console import out, print_json, print_line
+from dumbbell.terminal.table import print_table
 
 __all__ = ["queues_command"]
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dumbbell.run import Run
-from dumbbell.terminal.console import print_line, print_table
+from dumbbell.terminal.console import print_line
+from dumbbell.terminal.table import print_table
 
 __all__ = ["print_references"]
 
 
 def print_references(result: Run) -> None:
-    """Print a row per group of a run with several links; nothing for one link."""
-    if len(result.scenario.links) < 2:
+    """Print a row per group of a run with several links whose flows send all the time."""
+    groups = result.scenario.groups
+    sends_always = all(group.client is None and group.traffic.is_bulk for group in groups)
+    if len(result.scenario.links) < 2 or not sends_always:
         return
     from dumbbell.models.reference_goodputs import reference_goodputs
 
@@ -28,5 +31,5 @@ def print_references(result: Run) -> None:
             zip(result.scenario.group_labels, result.groups, strict=True)
         )
     ]
-    print_table(columns, rows)
-    print_line("if …: rules for flows that send all the time; what ACKs take is not subtracted")
+    print_table(columns, rows, apart=True)
+    print_line("if …: as rules of sharing would have it, without what ACKs take")

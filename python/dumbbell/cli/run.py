@@ -26,16 +26,9 @@ from dumbbell.terminal.capture import (
     save_with_capture,
     tidying,
 )
-from dumbbell.terminal.console import (
-    out,
-    paint,
-    print_json,
-    print_line,
-    print_table,
-    progress_bar,
-    show_page,
-)
+from dumbbell.terminal.console import out, paint, print_json, print_line, progress_bar, show_page
 from dumbbell.terminal.scenario_options import base_scenario, single_values
+from dumbbell.terminal.table import print_table
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import EmulationRecord
@@ -213,7 +206,12 @@ def print_flows(result: Run) -> None:
                 count(flow["rto_count"]),
             )
         )
-    print_table(columns, rows, optional=("RTOs", "max\nms", "RTT min\nms", "cwnd\npkts", "p95\nms"))
+    print_table(
+        columns,
+        rows,
+        apart=True,
+        optional=("RTOs", "max\nms", "RTT min\nms", "cwnd\npkts", "p95\nms"),
+    )
 
 
 def emulation_line(facts: EmulationRecord) -> str:

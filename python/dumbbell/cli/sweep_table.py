@@ -15,7 +15,8 @@ from dumbbell.run.verdict import worst
 from dumbbell.statistics import known, mean_and_interval
 from dumbbell.sweeps import Cell, SweepResult
 from dumbbell.sweeps.design import label_of
-from dumbbell.terminal.console import print_line, print_table
+from dumbbell.terminal.console import print_line
+from dumbbell.terminal.table import print_table
 
 __all__ = ["print_sweep"]
 
@@ -23,6 +24,8 @@ __all__ = ["print_sweep"]
 Row = Mapping[str, Any]
 #: In place of a verdict where there is no run, and of the numbers.
 FAILED, NOTHING = "FAILED", "-"
+#: In place of a number that no run has.
+ABSENT = "–"
 KEYS = ("cell", "rep", "group", "verdict")
 
 
@@ -63,13 +66,32 @@ def print_sweep(result: SweepResult, metrics: Sequence[str] = ()) -> None:
         if measured and failed[cell.index]:
             verdict += f", {failed[cell.index]} {FAILED}"
         rows.append((*labels, *count, *numbers, verdict))
-    print_table(columns, rows, optional=("used\n%", "runs", "Jain", "queueing delay\nmean ms"))
+    print_table(
+        columns, rows, stub=max(1, len(axes)),
+        optional=("used\n%", "runs", "Jain", "queueing delay\nmean ms"),
+    )  # fmt: skip
+    for line in notes(rows, values, metrics, first=len(columns) - len(values) - 1):
+        print_line(line)
     links = result.design.scenario.links
     if len(links) > 1 and not metrics:
         print_line(
             "used, queueing delay: of each run's link with the largest utilisation; of one link "
             f"with `--metric utilization@{links[0].name},queue_delay_mean_us@{links[0].name}`"
         )
+
+
+def notes(
+    rows: Sequence[Sequence[str]], values: Sequence[Column], metrics: Sequence[str], first: int
+) -> list[str]:
+    """Return how to read the numbers, and which metrics no run has."""
+    found = []
+    if any(" ± " in cell for row in rows for cell in row):
+        found.append("±: 95 % confidence interval of the mean")
+    of_metric: dict[str, set[str]] = defaultdict(set)
+    for at, value in enumerate(values, start=first):
+        of_metric[value.metric] |= {row[at] for row in rows}
+    absent = [name for name in metrics if of_metric[name] <= {ABSENT, NOTHING}]
+    return [*found, *(f"no run has a value of `{name}`" for name in absent)]
 
 
 @dataclass(frozen=True)
@@ -90,7 +112,7 @@ class Column:
         scaled = [value * self.scale for value in values]
         if not self.has_interval:
             return f"{float(np.mean(scaled)) if scaled else math.nan:.{self.digits}f}"
-        return mean_and_interval(scaled, self.digits) if scaled else "–"
+        return mean_and_interval(scaled, self.digits) if scaled else ABSENT
 
 
 def usual_columns(result: SweepResult) -> list[Column]:

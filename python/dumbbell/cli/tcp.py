@@ -11,7 +11,8 @@ from dumbbell.scenario.element import Element
 from dumbbell.scenario.linux_release import kernels
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_tcp
-from dumbbell.terminal.console import out, print_json, print_line, print_table
+from dumbbell.terminal.console import out, print_json, print_line
+from dumbbell.terminal.table import print_table
 
 __all__ = ["tcp_command"]
 

@@ -12,7 +12,8 @@ from dumbbell.scenario.element import Element
 from dumbbell.scenario.traffic import PRESET, applications
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_traffic
-from dumbbell.terminal.console import out, print_json, print_line, print_table
+from dumbbell.terminal.console import out, print_json, print_line
+from dumbbell.terminal.table import print_table
 
 __all__ = ["traffic_command"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell.run import Run
-from dumbbell.terminal.console import print_table
+from dumbbell.terminal.table import print_table
 
 __all__ = ["print_transfers"]
 
@@ -32,7 +32,7 @@ def print_transfers(result: Run) -> None:
         for each in group.get("transfers", ())
     ]
     if rows:
-        print_table(columns, rows, left=range(2), optional=("p99\nms", "mean size\nkB"))
+        print_table(columns, rows, left=range(2), optional=("p99\nms", "mean size\nkB"), apart=True)
 
 
 def milliseconds(time_us: float | None) -> str:

@@ -31,10 +31,11 @@ from dumbbell.scenario.fields import RUN
 from dumbbell.sweeps.design import directory_name, make_design
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what
-from dumbbell.terminal.console import note, note_cache, out, print_json, print_table, progress_bar
+from dumbbell.terminal.console import note, note_cache, out, print_json, progress_bar
 from dumbbell.terminal.options import OUTPUT
 from dumbbell.terminal.real_time import real_time_note
 from dumbbell.terminal.scenario_options import base_of_axes
+from dumbbell.terminal.table import print_table
 
 __all__ = ["validate_command"]
 

@@ -11,8 +11,8 @@ from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.quantity import Time
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
-from dumbbell.terminal.console import print_table
 from dumbbell.terminal.options import OUTPUT
+from dumbbell.terminal.table import print_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -85,7 +85,7 @@ def harm(run: Run, solo: Run, warmup: Warmup | None = None) -> list[dict[str, An
     if others:
         raise ResultError(
             f"harm needs a run of one group alone, but this one has {1 + len(others)}: "
-            f"{', '.join(str(group.cc) for group in solo.scenario.groups)}"
+            f"{', '.join(solo.scenario.group_labels)}"
         )
     rows = [
         harm_row(row, reference)

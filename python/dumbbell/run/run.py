@@ -33,6 +33,7 @@ from dumbbell.run.programs import PROGRAMS
 from dumbbell.run.transfers import has_any_transfer, transfers_of
 from dumbbell.run.verdict import Verdict, evaluate
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.group_labels import plain_labels
 from dumbbell.statistics import jain
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ class Run:
         self.sources: Mapping[str, Sources] = {} if sources is None else sources
 
     def __repr__(self) -> str:
-        groups = " + ".join(f"{group.flows} {group.cc}" for group in self.scenario.groups)
+        labels = zip(self.scenario.groups, plain_labels(self.scenario), strict=True)
+        groups = " + ".join(f"{group.flows} {label}" for group, label in labels)
         kernel = ", kernel" if self.engine == KERNEL else ""
         return f"<Run {groups}, {self.scenario.time}{kernel}, {self.verdict.status}>"
 

@@ -10,7 +10,6 @@ from .console import (
     out,
     print_json,
     print_line,
-    print_table,
     progress_bar,
     show_page,
 )
@@ -31,6 +30,7 @@ from .options import (
 )
 from .real_time import real_time_note
 from .scenario_options import base_scenario, single_values
+from .table import print_table
 
 __all__ = [
     "OUTPUT",

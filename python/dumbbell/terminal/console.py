@@ -7,16 +7,14 @@ import os
 import re
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from dumbbell.base.quantities.json_text import json_text
 from dumbbell.base.quantities.printable import printable
@@ -28,8 +26,8 @@ if TYPE_CHECKING:
     from dumbbell.runs.progress import Progress as RunProgress
 
 __all__ = [
-    "error", "note", "note_cache", "out", "print_files", "print_json", "print_line", "print_table",
-    "progress_bar", "show_page",
+    "error", "note", "note_cache", "out", "print_files", "print_json", "print_line", "progress_bar",
+    "show_page",
 ]  # fmt: skip
 
 #: Width of tables that go into a file or pipe.
@@ -38,21 +36,49 @@ FILE_WIDTH = 120
 PACE_S, LONG_S = 0.8, 30
 #: Most characters of a line of an error.
 MAX_LINE = 1000
-#: The end of a part of a name, `copa:mode_switching=0,inv_delta_max=5`; or an address, a whole.
-PART = re.compile(r"\[[0-9a-fA-F:.]+\]|([,:])(?=[^\s\d])")
+#: What a line begins with before its text: `bottleneck   50mbit`, or spaces.
+LABEL = re.compile(r"\S+ {2,}| *")
 
 
 class PlainConsole(Console):
     """A console on which names, messages and documents of others are only text.
 
     Characters on which a terminal acts are escaped.
+
+    Attributes
+    ----------
+    wraps
+        Whether lines of text end between words.
     """
 
+    wraps = False
+
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print as rich does."""
-        super().print(
-            *(plain(each) if isinstance(each, str) else each for each in objects), **options
-        )
+        """Print as rich does; with `soft_wrap` a word is whole, however long it is."""
+        texts = [plain(each) if isinstance(each, str) else each for each in objects]
+        if self.wraps and options.get("soft_wrap"):
+            texts = [wrapped(each, self.width) if isinstance(each, str) else each for each in texts]
+        super().print(*texts, **options)
+
+
+def wrapped(text: str, width: int) -> str:
+    """Break lines between words, with what follows below what follows the line's label."""
+    return "\n".join(part for line in text.split("\n") for part in broken(line, width))
+
+
+def broken(line: str, width: int) -> list[str]:
+    """Break a line between words."""
+    label = LABEL.match(line)
+    indent = " " * len(label[0]) if label else ""
+    parts, gap = [""], ""
+    for word in re.split(r"( +)", line):
+        if not word.strip():
+            gap = word
+        elif parts[-1].strip() and cell_len(parts[-1] + gap + word) > width:
+            parts.append(indent + word)
+        else:
+            parts[-1] += gap + word
+    return parts
 
 
 def plain(text: str) -> str:
@@ -64,6 +90,7 @@ def out(least_width: int = 0) -> Console:
     """Return the console of stdout; colour only on a terminal, and never with NO_COLOR."""
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
     console = PlainConsole(width=None if has_width else FILE_WIDTH, highlight=False, emoji=False)
+    console.wraps = has_width
     console.width = max(console.width, least_width)
     return console
 
@@ -120,7 +147,7 @@ def print_json(document: Any) -> None:
 
 
 def print_line(text: str) -> None:
-    """Print text to stdout as it is, however long it is."""
+    """Print lines to stdout: on a terminal broken between words, else however long they are."""
     out().print(text, markup=False, soft_wrap=True)
 
 
@@ -129,103 +156,9 @@ def print_files(written: Iterable[Path], *, json: bool) -> None:
     if json:
         print_json({"files": [str(path) for path in written]})
         return
-    for path in written:
-        print_line(str(path))
-
-
-def print_table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    title: str = "",
-    left: Collection[int] = (0,),
-    optional: Sequence[str] = (),
-) -> None:
-    """Print a table; no word of it is broken, however narrow the terminal is.
-
-    Parameters
-    ----------
-    columns
-        Heads, in several lines where there is a unit.
-    rows
-        Cells, the head's verdicts in colour.
-    title
-        Above the table.
-    left
-        Indexes of the columns of text; numbers are to the right.
-    optional
-        Heads of columns to leave out where the terminal is too narrow, the first of them first.
-    """
-    width = out().width
-    title, columns = plain(title), [plain(head) for head in columns]
-    cells = [tuple(map(plain, row)) for row in rows]
-    kept = list(range(len(columns)))
-    least = least_widths(columns, cells, left)
-    if table_width(least) > width:
-        # Names of cells and of congestion control algorithms may go on in the next line after a
-        # part.
-        cells = [
-            tuple(in_parts(text) if i in left else text for i, text in enumerate(row))
-            for row in cells
-        ]
-        least = least_widths(columns, cells, left)
-    for head in optional:
-        if head in columns and table_width([least[i] for i in kept]) > width:
-            kept.remove(columns.index(head))
-    if table_width([least[i] for i in kept]) > width:
-        least = least_widths(columns, cells, range(len(columns)))  # intervals, for example
-    spare = max(0, width - table_width([least[i] for i in kept]))
-    grid = Table(
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    for i in kept:
-        # What the longest line has beyond the longest word, as long as there is room.
-        given = min(spare, longest_line([columns[i], *(row[i] for row in cells)]) - least[i])
-        spare -= given
-        justify = "left" if i in left else "right"
-        grid.add_column(escape(columns[i]), justify=justify, width=least[i] + given)  # type: ignore[arg-type]
-    for row in cells:
-        grid.add_row(*(paint(row[i]) for i in kept))
-    console = out(table_width([least[i] for i in kept]))
-    console.print(grid)
-    if len(kept) < len(columns):
-        absent = (" ".join(columns[i].split()) for i in range(len(columns)) if i not in kept)
-        line = f"not shown in {width} columns: {', '.join(absent)}"
-        console.print(line, markup=False, soft_wrap=True)
-
-
-def in_parts(text: str) -> str:
-    """Return a name that may go on in the next line after each of its parts."""
-    return PART.sub(lambda part: f"{part[0]} " if part[1] else part[0], text)
-
-
-def least_widths(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int]
-) -> list[int]:
-    """Return each column's width if text is broken between words, and numbers are not."""
-    return [
-        max(longest_word([head]), (longest_word if i in left else longest_line)(cells))
-        for i, (head, *cells) in enumerate(zip(columns, *rows, strict=True))
-    ]
-
-
-def table_width(widths: Sequence[int]) -> int:
-    """Return the width of a table: two columns have two spaces and an edge between them."""
-    return sum(widths) + 3 * (len(widths) - 1) + 2
-
-
-def longest_word(texts: Iterable[str]) -> int:
-    """Return the width of the longest word."""
-    return max((cell_len(word) for text in texts for word in text.split()), default=0)
-
-
-def longest_line(texts: Iterable[str]) -> int:
-    """Return the width of the longest line."""
-    return max((cell_len(line) for text in texts for line in text.splitlines()), default=0)
+    for path in map(str, written):
+        # Whole, to be copied.
+        out(cell_len(path)).print(path, markup=False, soft_wrap=True)
 
 
 def paint(cell: str) -> str:

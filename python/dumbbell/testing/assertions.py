@@ -118,7 +118,12 @@ def misses(
         is_other = index != first
         asked = is_other if criterion.measure.of_others else tested is None or not is_other
         if asked:
-            lines += miss(criterion, metric, of_group, f" in group {index} ({cc_of(run, index)})")
+            lines += miss(
+                criterion,
+                metric,
+                of_group,
+                f" in group {index} ({run.scenario.group_labels[index]})",
+            )
     return lines
 
 
@@ -143,13 +148,8 @@ def describe(run: Run) -> list[str]:
         flows = [f for f in run.summary["flows"] if f["group"] == group["group"]]
         rates = ", ".join(f"{flow['goodput_bps'] / 1e6:.2f}" for flow in flows[:8])
         more = f", … ({len(flows)} flows)" if len(flows) > 8 else ""
-        lines.append(f"  group {index} ({cc_of(run, index)}): {rates}{more} Mbit/s")
+        lines.append(f"  group {index} ({run.scenario.group_labels[index]}): {rates}{more} Mbit/s")
     return lines
-
-
-def cc_of(run: Run, group: int) -> str:
-    """Return a group's congestion control as the scenario names it."""
-    return str(run.scenario.groups[group].cc)
 
 
 def assert_suite(
