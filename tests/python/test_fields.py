@@ -35,7 +35,7 @@ OF_PROGRAMS: dict[str, dict[str, Any]] = {
     "mtu": {"client": "true"},
 }
 #: What an engine need not know.
-OF_PYTHON = ((Scenario, "name"), (Group, "name"), (Group, "measure"))
+OF_PYTHON = ((Scenario, "name"), (Group, "name"), (Group, "metric"), (Group, "measure"))
 
 
 def plain_groups(owner: type, field: Field[Any, Any]) -> list[Any]:

@@ -294,11 +294,11 @@ def test_tables_that_are_damaged_are_not_measured(tmp_path):
     assert table.read_bytes() == content
 
 
-def test_flows_that_end_before_the_warm_up_have_a_dash(cli):
+def test_of_flows_that_end_before_the_warm_up_it_is_said(cli):
     outcome = cli("sweep", "copa", "cubic", "--axis", "1.stop=500ms", "--time", "3s",
                   "--warmup", "1s", "--no-cache")  # fmt: skip
     assert outcome.code == 0, outcome.err
-    assert "–" in outcome.out
+    assert "\nno run has a value of cubic Mbit/s/flow\n" in outcome.out
 
 
 def test_another_sweep_is_not_written_over(cli, tmp_path):

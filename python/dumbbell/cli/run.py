@@ -19,6 +19,7 @@ from dumbbell.run import Run, run
 from dumbbell.run.directory import check_place
 from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.run.verdict import INVALID
+from dumbbell.scenario import Scenario
 from dumbbell.scenario.describe_path import describe_path
 from dumbbell.terminal import options
 from dumbbell.terminal.capture import (
@@ -73,6 +74,7 @@ def run_command(
     Exits with 1 if the verdict is INVALID; do not use the result then.
     """
     scenario = base_scenario(what, single_values(fields, "run"), settings, upload, name)
+    check_metrics(scenario)
     captures = capture.captures(out_dir)
     check_engine(engine, scenario)
     watched = None if watch is None else Watch.parse(watch, every, scenario)
@@ -115,6 +117,14 @@ def print_result(result: Run, watched: Watch | None, *, json: bool) -> None:
     print_run(out(), result)
 
 
+def check_metrics(scenario: Scenario) -> None:
+    """Refuse metrics of groups that there are not, before anything runs."""
+    if any(group.metric for group in scenario.groups):
+        from dumbbell.metrics import judged_by  # it needs numpy
+
+        judged_by(scenario)
+
+
 def show_run(result: Run, out_dir: Path | None) -> None:
     """Write a run's page, to a temporary file if the run is not saved, and open it."""
     from tempfile import mkdtemp
@@ -148,6 +158,10 @@ def print_run(console: Console, result: Run) -> None:
         if numbers := result.emulation.get("ect1_groups"):
             labels = [f"`{result.scenario.group_labels[number]}`" for number in numbers]
             console.print(rewriting_line(labels), markup=False, soft_wrap=True)
+    if any(group.metric for group in scenario.groups):
+        from dumbbell.cli.answers import print_judged  # metrics need numpy
+
+        print_judged(result)
     print_verdict(console, result)
 
 

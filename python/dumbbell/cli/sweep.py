@@ -13,6 +13,7 @@ from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.plain_value import to_plain
 from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.cli import axes
+from dumbbell.cli.answers import print_best
 from dumbbell.cli.sweep_table import print_sweep
 from dumbbell.figures.frame import can_draw
 from dumbbell.metrics import metric_named
@@ -329,6 +330,7 @@ def show(result: SweepResult, out_dir: Path | None, metrics: Sequence[str], *, j
             print_json(to_documents(result))
         else:
             print_sweep(result, metrics)
+            print_best(result)
     for line in result.notes:
         note(line)
     if out_dir is not None and not json:

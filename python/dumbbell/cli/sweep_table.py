@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.metrics import METRICS, column_in
+from dumbbell.metrics import METRICS, Metric, column_in, judged_by
 from dumbbell.run.verdict import worst
 from dumbbell.statistics import known, mean_and_interval
 from dumbbell.sweeps import Cell, SweepResult
 from dumbbell.sweeps.design import label_of
 from dumbbell.terminal.console import print_line
-from dumbbell.terminal.table import print_table
+from dumbbell.terminal.table import in_line, print_table
 
 __all__ = ["print_sweep"]
 
@@ -87,11 +87,12 @@ def notes(
     found = []
     if any(" ± " in cell for row in rows for cell in row):
         found.append("±: 95 % confidence interval of the mean")
-    of_metric: dict[str, set[str]] = defaultdict(set)
+    # Of a metric that was asked for it is enough that some group has it.
+    of: dict[str, set[str]] = defaultdict(set)
     for at, value in enumerate(values, start=first):
-        of_metric[value.metric] |= {row[at] for row in rows}
-    absent = [name for name in metrics if of_metric[name] <= {ABSENT, NOTHING}]
-    return [*found, *(f"no run has a value of `{name}`" for name in absent)]
+        of[f"`{value.metric}`" if metrics else in_line(value.head)] |= {row[at] for row in rows}
+    absent = [name for name, cells in of.items() if cells and cells <= {ABSENT}]
+    return [*found, *(f"no run has a value of {name}" for name in absent)]
 
 
 @dataclass(frozen=True)
@@ -116,13 +117,18 @@ class Column:
 
 
 def usual_columns(result: SweepResult) -> list[Column]:
-    """Return the columns of a table whose metrics are not named."""
+    """Return the columns of a table whose metrics are not named: what groups are judged by."""
+    heads = result.design.group_labels
     goodput = [
         Column("goodput_per_flow_bps", f"{head}\nMbit/s/flow", group, 1e-6)
-        for group, head in enumerate(result.design.group_labels)
+        for group, head in enumerate(heads)
+    ]
+    judged = [
+        metric_column(metric, metric.name, heads[group], group)
+        for group, metric in judged_by(result.scenario).items()
     ]
     return [
-        *goodput,
+        *(judged or goodput),
         Column("utilization", "used\n%", scale=100, digits=1, has_interval=False),
         Column("queue_delay_mean_us", "queueing delay\nmean ms", None, 1e-3, 1, False),
         Column("jain", "Jain", digits=3, has_interval=False),
@@ -133,16 +139,18 @@ def metric_columns(result: SweepResult, names: Sequence[str]) -> list[Column]:
     """Return the columns of metrics: a group's has one for each group."""
     columns, names_of_rows = [], result.rows.column_names
     for metric in (METRICS[name] for name in names):
-        title = f"{metric.title}\n{metric.shown_unit}".strip()
         of_groups = enumerate(result.design.group_labels) if metric.of_groups else [(None, "")]
         columns += [
-            Column(
-                column_in(names_of_rows, metric), f"{head}\n{title}".strip(), group, metric.scale,
-                2 if metric.shown_unit else 3,
-            )
+            metric_column(metric, column_in(names_of_rows, metric), head, group)
             for group, head in of_groups
-        ]  # fmt: skip
+        ]
     return columns
+
+
+def metric_column(metric: Metric, name: str, head: str, group: int | None) -> Column:
+    """Return a column of a metric."""
+    title = f"{head}\n{metric.title}\n{metric.shown_unit}".strip()
+    return Column(name, title, group, metric.scale, 2 if metric.shown_unit else 3)
 
 
 def reading_order(result: SweepResult) -> Callable[[Cell], tuple[int, ...]]:

@@ -22,7 +22,7 @@ Runs: TypeAlias = Run | Sequence[Run] | SweepResult | str | Path
 #: Keys of a scenario that are not conditions: they name a repetition, or what is compared.
 NO_CONDITION = ("name", "seed", "sample")
 #: The same of a group: what sends, and what is read from it.
-SENDING = ("name", "cc", "client", "server", "ready", "measure")
+SENDING = ("name", "metric", "cc", "client", "server", "ready", "measure")
 
 
 @dataclass(frozen=True)

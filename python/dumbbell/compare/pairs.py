@@ -151,7 +151,7 @@ def solo_key(run: MeasuredRun, index: int) -> tuple[str, str, int]:
 
     Links that only other groups cross are not in the scenario in which it is alone.
     """
-    words = {**run.scenario.to_dict()["group"][index], "name": None}
+    words = {**run.scenario.to_dict()["group"][index], "name": None, "metric": None}
     return json.dumps(run.network_of(index)), json.dumps(words), run.seed
 
 

@@ -9,6 +9,7 @@ run, whole or after its warm-up. `link_observation.py` is the same of a link.
 
 from dumbbell.metrics.all_metrics import AllMetrics, measuring_build, user_metrics
 from dumbbell.metrics.harm import harm, harm_of
+from dumbbell.metrics.judged import judged_by
 from dumbbell.metrics.metric import METRICS, Metric, column_in, metric_named, register, value_in
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.phase import IN, Phase
@@ -26,6 +27,7 @@ __all__ = [
     "column_in",
     "harm",
     "harm_of",
+    "judged_by",
     "measure",
     "measuring_build",
     "metric_named",

@@ -11,7 +11,7 @@ from dumbbell.base.quantities.steps import MIN_RTT_NS
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.scenario.fields import FLOWS, RUN, Attribute, Field, Of, part_of_group
 from dumbbell.scenario.group_name import GroupName
-from dumbbell.scenario.kinds import Count, Measure, Named
+from dumbbell.scenario.kinds import Count, Measure, Named, Text
 from dumbbell.scenario.routes import LinkNames, Route
 from dumbbell.scenario.traffic import BULK, TrafficChoice
 
@@ -61,6 +61,12 @@ class Flows:
         default_note="a short label", synonyms=("label", "title", "id", "legend"),
         doc="What tables, legends, files and errors call the group; axes and settings can name it "
         "by it (`Thesis.rtt`). It changes nothing that runs. `--name 0=Thesis` sets it.",
+    )  # fmt: skip
+    metric: Field[str | None, str | None] = Field(
+        Text(), None, panel=RUN, example="mos", option=False, axis=False, sparse=True,
+        default_note="none", synonyms=("judge", "criterion", "goal", "judged_by"),
+        doc="The metric of groups that the group is judged by: a run ends with its value, and a "
+        "sweep with what is best for the group, by how much, and whether by more than chance.",
     )  # fmt: skip
     rtt: Of[Time | None] = Field(
         Measure(Time, MIN_RTT_NS, "ms"), None, panel=FLOWS, example="80ms", option=False,

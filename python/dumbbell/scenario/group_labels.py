@@ -29,7 +29,9 @@ Varied = Mapping[int, Mapping[str, Sequence[Any]]]
 
 #: Congestion control algorithms that the label of a group lists.
 MAX_ALTERNATIVES = 3
-#: Fields that tell no groups apart: one is the label itself, the other is its beginning.
+#: Fields that are named where no others differ.
+LAST = ("flows", "metric")
+#: Fields that are never added to a label: one is the label itself, the other is its beginning.
 NOT_DIFFERENT = ("name", "cc")
 
 
@@ -139,9 +141,7 @@ def differences(alike: Sequence[int], scenario: Scenario, varied: Varied) -> lis
     groups = [scenario.groups[index] for index in alike]
     changed = [varied.get(index, {}) for index in alike]
     # What they send is named first, and the number of flows last: what they are like matters more.
-    fields = sorted(
-        fields_of(type(groups[0])), key=lambda name: (name == "flows", name != "traffic")
-    )
+    fields = sorted(fields_of(type(groups[0])), key=lambda name: (name in LAST, name != "traffic"))
     values = {
         name: [
             written_value(group, name, groups, scenario, axes)

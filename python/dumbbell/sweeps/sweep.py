@@ -13,7 +13,7 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.base.errors import EngineError, ResultError, ScenarioError
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.congestion_control import SourceFiles, live
-from dumbbell.metrics import AllMetrics
+from dumbbell.metrics import AllMetrics, judged_by
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
 from dumbbell.runs.cache import Cache, as_cache
@@ -97,6 +97,7 @@ class Sweep:
     ) -> None:
         self.design = make_design(Scenario.of(scenario), axes, zipped)
         self.scenarios = [scenario for _, scenario in self.design.points]
+        judged_by(self.design.scenario)  # before anything runs
         self.plan: Plan = make_plan(reps, until_ci, metric, max_reps, warmup, self.scenarios)
         self.engine = engine
         self.has_all_runs = False

@@ -37,7 +37,7 @@ PACE_S, LONG_S = 0.8, 30
 #: Most characters of a line of an error.
 MAX_LINE = 1000
 #: What a line begins with before its text: `bottleneck   50mbit`, or spaces.
-LABEL = re.compile(r"\S+ {2,}| *")
+LABEL = re.compile(r"\S.{0,30}? {2,}| *")
 
 
 class PlainConsole(Console):

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from dumbbell.terminal.console import out, paint, plain, print_line
 
-__all__ = ["print_table"]
+__all__ = ["in_line", "print_table"]
 
 #: In place of a value.
 NO_VALUES = ("", "–", "-")

@@ -1,0 +1,114 @@
+"""What a scenario asks is answered in words: what is best for each group, and how surely."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dumbbell import Group, Scenario, Sweep
+from dumbbell.base.errors import ScenarioError
+from dumbbell.cli.answers import sentence
+from dumbbell.compare.best import best_cells
+from dumbbell.sweeps import SweepResult
+
+WHICH_QUEUE = Path(__file__).resolve().parents[2] / "scenarios" / "which-queue.toml"
+
+
+@pytest.fixture(scope="module")
+def swept() -> SweepResult:
+    """Three queues, three seeds each; what they measured is replaced."""
+    groups = [Group("cubic", name="bulk", metric="goodput_bps"), Group("reno", metric="rtt_p95_us")]
+    return Sweep(
+        Scenario(groups, time="1.2s"), {"queue": ["bfifo", "fq_codel", "cake"]}, reps=3
+    ).run(cache=False)
+
+
+def with_values(result: SweepResult, name: str, values: dict[int, list[float | None]]) -> Any:
+    """Return a sweep whose cells have some values of a metric, a list by repetition."""
+    rows = result.rows
+    column = [
+        values[cell][rep]
+        for cell, rep in zip(rows["cell"].to_pylist(), rows["rep"].to_pylist(), strict=True)
+    ]
+    at = rows.column_names.index(name)
+    return replace(result, rows=rows.set_column(at, name, pa.array(column, pa.float64())))
+
+
+def test_the_best_is_named_with_its_lead_and_the_surety(swept):
+    result = with_values(
+        swept, "goodput_bps", {0: [9e6, 9.1e6, 9e6], 1: [5e6, 5.2e6, 5e6], 2: [7e6, 7e6, 7.1e6]}
+    )
+    result = with_values(
+        result,
+        "rtt_p95_us",
+        {0: [80e3, 81e3, 80e3], 1: [40e3, 43e3, 41e3], 2: [41e3, 41e3, 41.5e3]},
+    )
+    bulk, other = best_cells(result)
+    assert (bulk.name, other.name) == ("bulk", "reno")
+    assert sentence(bulk, result) == (
+        "best with bfifo: goodput 9.03 Mbit/s, 2 Mbit/s (95 % interval 1.75 to 2.25) more than "
+        "with cake, which is more than chance"
+    )
+    # Lower is better, and two are as good as far as three seeds can say.
+    assert sentence(other, result) == (
+        "best with cake and fq_codel, between which chance may decide: RTT, 95th percentile "
+        "41.2 ms, 39.2 ms (95 % interval 37.3 to 41.1) less than with bfifo, which is more than "
+        "chance"
+    )
+
+
+def test_differences_that_chance_explains_are_no_answer(swept):
+    noise: dict[int, list[float | None]] = {
+        0: [5e6, 9e6, 7e6],
+        1: [9e6, 5e6, 6e6],
+        2: [6e6, 7e6, 8e6],
+    }
+    bulk, _ = best_cells(with_values(swept, "goodput_bps", noise))
+    assert sentence(bulk, swept) == "goodput 6.67 to 7 Mbit/s: no difference beyond chance"
+
+
+def test_cells_without_a_value_are_said(swept):
+    some: dict[int, list[float | None]] = {
+        0: [9e6, 9.1e6, 9e6], 1: [None] * 3, 2: [7e6, 7e6, 7.1e6],
+    }  # fmt: skip
+    bulk, _ = best_cells(with_values(swept, "goodput_bps", some))
+    assert sentence(bulk, swept).endswith("which is more than chance; no value with fq_codel")
+
+
+def test_a_run_and_a_sweep_of_which_queue_end_in_answers(cli):
+    run = cli("run", str(WHICH_QUEUE), "--time", "4s").out
+    assert "\ncall in      mean opinion score " in run
+    assert "\ndownload     goodput " in run
+    queues = [f"link.{link}.queue=bfifo,fq_codel" for link in ("down", "up")]
+    axes = [word for queue in queues for word in ("--axis", queue)]
+    arguments = ["sweep", str(WHICH_QUEUE), *axes, "--zip", "link.down.queue,link.up.queue"]
+    once = cli(*arguments, "--time", "4s").out
+    assert "\ncall out     best with fq_codel: mean opinion score " in once
+    assert "\nchance       one run of each is no evidence: add `--reps 5`\n" in once
+    often = cli(*arguments, "--time", "4s", "--reps", "3").out
+    assert "\ncall out     best with fq_codel: mean opinion score " in often
+    assert "with bfifo, which is more than chance\n" in often
+
+
+def test_what_a_group_cannot_be_judged_by_is_refused_before_anything_runs(cli, tmp_path):
+    for metric, message in [
+        ("moss", "unknown metric `moss`; did you mean `mos`?"),
+        ("jain", "`cubic` cannot be judged by `jain`, which is of a run; use one of groups, like"),
+    ]:
+        groups = [Group("cubic", metric=metric)]
+        with pytest.raises(ScenarioError) as error:
+            Sweep(Scenario(groups), {})
+        assert str(error.value).startswith(message)
+        path = tmp_path / "scenario.toml"
+        path.write_text(Scenario(groups).to_toml())
+        outcome = cli("run", str(path))
+        assert outcome.code == 2
+        assert message in outcome.err
+
+
+def test_a_metric_changes_nothing_that_runs():
+    named, plain = Scenario([Group("cubic", metric="mos")]), Scenario(["cubic"])
+    assert named.to_json() == plain.to_json()
+    assert named.group_labels == plain.group_labels
