@@ -147,6 +147,7 @@ WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 wheel: build ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
 	@command -v rustc >/dev/null || { echo 'error: no `rustc`; install Rust from https://rustup.rs' >&2; exit 2; }
 	@$(call install,--constraint constraints.txt ziglang)
+	@$(BIN)/python tools/ship_guide.py
 	@for target in $(WHEEL_TARGETS); do \
 		[ -d "$$(rustc --print target-libdir --target $$target)" ] \
 			|| { echo "note: no wheel for $$target; run \`rustup target add $$target\`" >&2; continue; }; \

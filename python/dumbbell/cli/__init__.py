@@ -62,10 +62,13 @@ COMMANDS = {
     "list metrics": "List the metrics, or print the formula and source of one.",
     "list queues": "List queue disciplines and impairments, or the parameters of one.",
     "list traffic": "List applications and distributions, or the parameters of one.",
+    "list scenarios": "List the scenarios that come with dumbbell, or print one.",
     "list tcp": "List the releases of Linux that `--tcp` takes, or one's switches.",
     "archive": "Write runs, scenarios and sources to one file; verify such a file.",
     "archive verify": "Run an archive's runs again and compare them byte by byte.",
     "cache": "Show, prune and check the cache of runs.",
+    "help": "Show a page of the guide, or the help of a command.",
+    "docs": "Open the guide in the browser, or say where it is.",
 }
 
 #: Without its commands, which `command_line` adds: each is loaded when it is called.

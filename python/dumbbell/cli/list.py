@@ -23,6 +23,7 @@ LISTS = {
     "metrics": "what is measured of a run",
     "queues": "queue disciplines and impairments",
     "traffic": "applications and distributions of their sizes",
+    "scenarios": "scenario files that come with dumbbell",
     "tcp": "releases of Linux whose TCP hosts can have",
 }
 
@@ -42,7 +43,7 @@ def list_command(
     if what is not None:
         raise ScenarioError(f"nothing to list is called `{what}`{nearest(what, LISTS)}")
     for name, text in LISTS.items():
-        print_line(f"dumbbell list {name:7}  {text}")
-    print_line("dumbbell cc list       congestion control algorithms")
-    print_line("dumbbell gate --list   suites")
+        print_line(f"dumbbell list {name:9}  {text}")
+    print_line("dumbbell cc list         congestion control algorithms")
+    print_line("dumbbell gate --list     suites")
     return 0

@@ -46,6 +46,7 @@ What = Annotated[
     list[str],
     typer.Argument(
         metavar="CC… | CC+CC… | FILE.toml…",
+        callback=options.with_files,
         help="One scenario of these algorithms, a group each; or one per `copa+cubic`, "
         "one per file.",
         show_default=False,

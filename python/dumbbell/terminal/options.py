@@ -16,6 +16,7 @@ from typer.models import OptionInfo
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.congestion_control.isolation.sandbox import run_unconfined
 from dumbbell.congestion_control.linux_tree import use_linux_tree
+from dumbbell.guide import scenario_file
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, fields_of
 from dumbbell.terminal.completion import (
@@ -55,6 +56,7 @@ __all__ = [
     "field_option",
     "unknown_option",
     "with_field_options",
+    "with_files",
 ]  # fmt: skip
 
 #: Languages of pages.
@@ -242,13 +244,20 @@ def _use_linux_tree(root: Path | None) -> Path | None:
     return root
 
 
+def with_files(words: list[str] | None) -> list[str] | None:
+    """Replace the names of scenarios that come with dumbbell by their files."""
+    return words and [scenario_file(word) for word in words]
+
+
 What = Annotated[
     list[str],
     typer.Argument(
         metavar="CC… | FILE.toml",
+        callback=with_files,
         help="Algorithms like `copa`, `./mine.bpf.c`, or a scenario file. Each algorithm is a "
         "group. `copa:mode_window_rtts=5` has a parameter, `linux/cubic` is the running "
-        "kernel's own, `DIR/net/ipv4/tcp_vegas.c` a Linux source file.",
+        "kernel's own, `DIR/net/ipv4/tcp_vegas.c` a Linux source file, `@which-queue` a scenario "
+        "that comes with dumbbell (`dumbbell list scenarios`).",
         show_default=False,
         autocompletion=complete_what,
     ),

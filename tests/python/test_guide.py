@@ -1,0 +1,91 @@
+"""The guide, scenarios and notebooks that come with the code."""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+import dumbbell.guide as guide
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def shipped(tmp_path, monkeypatch):
+    """What a wheel has, as in an installation without a checkout."""
+    (tmp_path / "lib/dumbbell/guide").mkdir(parents=True)
+    monkeypatch.setattr(guide, "HERE", tmp_path / "lib/dumbbell/guide")
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    monkeypatch.setattr(sys, "argv", ["ship_guide.py"])
+    runpy.run_path(str(ROOT / "tools/ship_guide.py"), run_name="__main__")
+    monkeypatch.setattr(guide, "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_wheel_has_every_page_scenario_and_notebook(shipped):
+    for kind, (there, pattern) in {
+        "pages": ("docs", "*.md"), "scenarios": ("scenarios", "*.toml"),
+        "notebooks": ("examples", "*.ipynb"),
+    }.items():  # fmt: skip
+        expected = {path.name for path in (ROOT / there).glob(pattern)} - {
+            path.name for path in (ROOT / there).glob(pattern) if path.is_symlink()
+        }
+        found = {path.name for path in guide.place_of(kind).glob(pattern)}
+        assert found == expected
+        assert str(guide.place_of(kind)).startswith(str(guide.HERE))
+    notebook = next(guide.place_of("notebooks").glob("*.ipynb"))
+    assert all(not cell.get("outputs") for cell in json.loads(notebook.read_text())["cells"])
+
+
+def test_shipped_pages_have_their_tables_and_link_to_each_other(shipped):
+    pages = guide.place_of("pages")
+    text = (pages / "queues.md").read_text()
+    assert "{include}" not in text
+    assert "fq_codel" in text
+    html = (pages / "index.html").read_text()
+    assert 'href="queues.html"' in html
+    assert ".md" not in html
+
+
+def test_help_shows_a_page_in_the_terminal(cli, shipped, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = cli("help", "queues")
+    assert (shown.code, shown.err) == (0, "")
+    assert "Queue disciplines" in shown.out
+    assert "dumbbell list queues" in shown.out
+    assert ".md" not in shown.out
+    assert max(len(line) for line in shown.out.splitlines()) <= 80
+
+
+def test_help_knows_commands_too_and_the_singular(cli):
+    assert cli("help", "emulate", "set").out == cli("emulate", "set", "--help").out
+    assert "Sweeps" in cli("help", "sweep").out.splitlines()[0]
+    listed = cli("help").out
+    for topic in ("getting-started", "queues", "emulate"):
+        assert f"\n{topic} " in listed
+    unknown = cli("help", "quues")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "did you mean `queues`?" in unknown.err
+
+
+def test_docs_says_where_the_guide_is(cli, shipped, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    outcome = cli("docs")
+    assert outcome.code == 0
+    page = outcome.out.splitlines()[-1].removeprefix("open file://")
+    assert Path(page).name == "index.html"
+    assert Path(page).is_file()
+    assert cli("docs", "emulat").err.endswith("did you mean `emulate`?\n")
+
+
+def test_a_scenario_that_comes_with_dumbbell_runs_by_its_name(cli, shipped):
+    run = json.loads(cli("run", "@incast", "--time", "100ms", "--json").out)
+    assert run["scenario"]["name"] == "incast of 32 servers"
+    assert (
+        cli("run", "@incasd").err == "error: unknown scenario `@incasd`; did you mean `incast`?\n"
+    )
+    assert "incast of 32 servers" in cli("list", "scenarios").out
+    assert "32 servers answer at once" in cli("list", "scenarios", "incast").out
