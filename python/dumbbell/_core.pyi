@@ -311,6 +311,7 @@ class Emulation:
         scenario_json: str,
         control: Control | None = None,
         capture: CaptureConfig | None = None,
+        gateway_json: str | None = None,
     ) -> Emulation:
         """Make the hosts, measure the idle path, start the relay and all flows of ours."""
 
@@ -344,6 +345,9 @@ class Emulation:
 
     def addresses(self, group: int) -> str:
         """Addresses of a group's hosts, as JSON: lists by `client` and `server`."""
+
+    def network(self, group: int, side: str) -> int:
+        """The descriptor of the network of a group's host, which is open until `stop`."""
 
     def stop(self) -> Output:
         """End all programs, and what is measured: the result."""

@@ -256,7 +256,7 @@ def test_a_stolen_core_is_found():
         for thief in thieves:
             thief.kill()
             thief.wait()
-    assert "cpu" in [reason.check for reason in run.verdict.reasons]
+    assert "cpu" in [note.check for note in run.verdict.notes]
 
 
 def test_what_this_kernel_does_not_have_is_one_line(cli):

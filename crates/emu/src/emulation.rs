@@ -1,7 +1,7 @@
 //! A network with hosts, which runs until it is stopped: all that a run on the kernel consists of.
 
 use std::net::IpAddr;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use crate::bpf::congestion_controls::KernelCc;
 use crate::calibration::Calibration;
 use crate::capture::Capture;
 use crate::error::Error;
+use crate::gateway::Gateway;
 use crate::hosts::host::Hosts;
 use crate::machine::awake::spun_ns;
 use crate::machine::clock::monotonic_ns;
@@ -119,7 +120,8 @@ impl Emulation {
 
     /// Starts a network: its hosts, the relay between them, and the flows of the groups without programs. Programs are
     /// started by [`Emulation::spawn`] alone, also those that the scenario names. What is measured ends with the scenario's time
-    /// or at [`Emulation::stop`].
+    /// or at [`Emulation::stop`]. With a `gateway` the first group's server may pass packets on, for which it has what it is
+    /// given then.
     ///
     /// # Errors
     ///
@@ -129,9 +131,11 @@ impl Emulation {
         scenario: &Scenario,
         control: &Control,
         capture: Option<&CaptureConfig>,
+        gateway: Option<&Gateway>,
     ) -> Result<Self, Error> {
         let spawner = Spawner::start()?;
-        Self::begin(Prepared::new(scenario, control, Some(spawner))?, capture)
+        let prepared = Prepared::new(scenario, control, Some(spawner), gateway)?;
+        Self::begin(prepared, capture)
     }
 
     /// Starts a network with the first group's hosts behind interfaces of this machine, and those of other groups made as
@@ -202,6 +206,16 @@ impl Emulation {
     pub fn addresses(&self, group: usize, side: Side) -> Result<Vec<IpAddr>, Error> {
         self.check_group(group)?;
         Ok(self.programs.addresses(group, side))
+    }
+
+    /// The network of a group's host, as long as the emulation is there.
+    ///
+    /// # Errors
+    ///
+    /// There is no such group of programs.
+    pub fn network(&self, group: usize, side: Side) -> Result<BorrowedFd<'_>, Error> {
+        self.check_group(group)?;
+        Ok(side.host(&self.hosts, group).namespace.as_fd())
     }
 
     /// Changes the path from now on.
@@ -343,7 +357,7 @@ fn of_programs(
             let crossed = Crossed {
                 entered_pkts: on_path.entered_pkts + on_path.requests.entered_pkts,
                 arrived_pkts: on_path.arrived_pkts,
-                received_bytes: on_path.received_bytes,
+                received_bytes: on_path.received_bytes + on_path.requests.received_bytes,
             };
             reports.push(FlowReport::of_program(
                 (flow, number),

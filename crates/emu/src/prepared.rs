@@ -8,6 +8,7 @@ use crate::between::Between;
 use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KernelCc};
 use crate::calibration::{Calibration, calibrate};
 use crate::error::Error;
+use crate::gateway::Gateway;
 use crate::hosts::forwarding::NoForwarding;
 use crate::hosts::host::Hosts;
 use crate::hosts::interface::Interface;
@@ -43,11 +44,12 @@ pub(crate) struct Outside {
 
 impl Prepared {
     /// Makes the hosts of `scenario` and measures the idle path. Only with a `spawner`, which is forked before all
-    /// this, are there programs.
+    /// this, are there programs. With a `gateway` the first group's server passes on what is not for it.
     pub(crate) fn new(
         scenario: &Scenario,
         control: &Control,
         spawner: Option<Spawner>,
+        gateway: Option<&Gateway>,
     ) -> Result<Self, Error> {
         check(scenario)?;
         let scenario = Arc::new(with_reachable_windows(
@@ -61,8 +63,11 @@ impl Prepared {
             raise_file_limit_to_the_hard_one();
         }
         let ccs = Arc::new(KernelCc::of_groups(&scenario)?);
-        let hosts = Hosts::new(&scenario)?;
-        Self::with_hosts(scenario, ccs, hosts, control, spawner)
+        let mut hosts = Hosts::new(&scenario)?;
+        if let Some(server) = hosts.senders.first_mut() {
+            server.is_gateway = gateway.is_some();
+        }
+        Self::with_hosts(scenario, ccs, hosts, control, (spawner, gateway))
     }
 
     /// Like [`Prepared::new`], with the first group's hosts behind interfaces of this machine, whose path is not measured.
@@ -109,7 +114,7 @@ impl Prepared {
         let hosts = Hosts::between(&scenario, server, client)?;
         Ok(Self {
             outside: Some(outside),
-            ..Self::with_hosts(scenario, ccs, hosts, control, None)?
+            ..Self::with_hosts(scenario, ccs, hosts, control, (None, None))?
         })
     }
 
@@ -118,7 +123,7 @@ impl Prepared {
         ccs: Arc<Vec<KernelCc>>,
         mut hosts: Hosts,
         control: &Control,
-        spawner: Option<Spawner>,
+        (spawner, gateway): (Option<Spawner>, Option<&Gateway>),
     ) -> Result<Self, Error> {
         for (number, (group, cc)) in scenario.groups.iter().zip(ccs.iter()).enumerate() {
             if cc.sends_ect1() {
@@ -135,7 +140,7 @@ impl Prepared {
         };
         Ok(Self {
             outside: None,
-            programs: Programs::new(spawner, &hosts),
+            programs: Programs::new(spawner, &hosts, gateway),
             scenario,
             hosts,
             ccs,

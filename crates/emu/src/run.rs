@@ -29,7 +29,7 @@ pub fn run(
 ) -> Result<Output, Error> {
     let has_programs = scenario.groups.iter().any(|group| group.program.is_some());
     let spawner = has_programs.then(Spawner::start).transpose()?;
-    let mut prepared = Prepared::new(scenario, control, spawner)?;
+    let mut prepared = Prepared::new(scenario, control, spawner, None)?;
     prepared.start_servers(control)?;
     let mut emulation = Emulation::begin(prepared, capture)?;
     emulation.run_clients(control)?;

@@ -135,9 +135,12 @@ fn flow_summary(
         rwnd_limited_us: report.rwnd_limited_us,
         sndbuf_limited_us: report.sndbuf_limited_us,
         connections: application.map(|application| application.connections),
-        requests: application
-            .and_then(|application| application.requests)
-            .map(|requests| request_summary(&requests, &on_path.requests)),
+        requests: match scenario.groups[report.group].program {
+            Some(_) => uploads(&on_path.requests),
+            None => application
+                .and_then(|application| application.requests)
+                .map(|requests| request_summary(&requests, &on_path.requests)),
+        },
         application: application
             .map(|application| application.measurements.iter().copied().collect())
             .unwrap_or_default(),
@@ -155,9 +158,21 @@ fn request_summary(requests: &RequestBooks, on_path: &RequestsOnPath) -> Request
         duplicated_pkts: (on_path.duplicated_pkts > 0).then_some(on_path.duplicated_pkts),
         arrived_pkts: on_path.arrived_pkts,
         on_path_pkts: on_path.on_path_pkts(),
-        rto_count: requests.rto_count,
+        rto_count: Some(requests.rto_count),
         ..RequestSummary::default()
     }
+}
+
+/// What programs sent from client to server, if anything; their sockets are not ours to ask.
+fn uploads(on_path: &RequestsOnPath) -> Option<RequestSummary> {
+    let asked = RequestBooks {
+        received_bytes: on_path.received_bytes,
+        ..RequestBooks::default()
+    };
+    (on_path.entered_pkts > 0).then(|| RequestSummary {
+        rto_count: None,
+        ..request_summary(&asked, on_path)
+    })
 }
 
 fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {

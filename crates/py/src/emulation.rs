@@ -1,13 +1,13 @@
 //! A network that runs until it is stopped, and programs in its hosts.
 
 use std::collections::BTreeMap;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dumbbell_capture::CaptureConfig;
-use dumbbell_emu::{Between, Command, Exit, Process, Side};
+use dumbbell_emu::{Between, Command, Exit, Gateway, Process, Side};
 use dumbbell_scenario::{Change, Port, Scenario};
 use pyo3::prelude::*;
 
@@ -57,21 +57,27 @@ pub(crate) struct Child {
 impl Emulation {
     /// Make the hosts, measure the idle path, and start the relay and the flows of groups without programs.
     #[new]
-    #[pyo3(signature = (scenario_json, control=None, capture=None))]
+    #[pyo3(signature = (scenario_json, control=None, capture=None, gateway_json=None))]
     fn new(
         py: Python<'_>,
         scenario_json: &str,
         control: Option<&Control>,
         capture: Option<Capture>,
+        gateway_json: Option<&str>,
     ) -> PyResult<Self> {
         let scenario: Scenario = serde_json::from_str(scenario_json)
             .map_err(|error| EngineError::new_err(format!("scenario: {error}")))?;
+        let gateway: Option<Gateway> = gateway_json
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(|error| EngineError::new_err(format!("gateway: {error}")))?;
         let control = control
             .map(|control| Arc::clone(&control.inner))
             .unwrap_or_default();
         let capture = capture.map(CaptureConfig::from);
-        let started =
-            py.detach(|| dumbbell_emu::Emulation::start(&scenario, &control, capture.as_ref()));
+        let started = py.detach(|| {
+            dumbbell_emu::Emulation::start(&scenario, &control, capture.as_ref(), gateway.as_ref())
+        });
         Ok(Self {
             inner: Mutex::new(Some(started.map_err(to_python)?)),
             control,
@@ -202,6 +208,14 @@ impl Emulation {
             found.insert(side.name(), addresses);
         }
         to_json(&found)
+    }
+
+    /// The descriptor of the network of a group's host, which is open until `stop`.
+    fn network(&self, group: usize, side: &str) -> PyResult<i32> {
+        let inner = self.lock();
+        let emulation = inner.as_ref().ok_or_else(stopped)?;
+        let network = emulation.network(group, side_named(side)?);
+        Ok(network.map_err(to_python)?.as_raw_fd())
     }
 
     /// End all programs, and what is measured: the result.

@@ -21,7 +21,8 @@ records! {
         end_us: u64;
         /// Whether a flow with a size or a stop time had all of it acknowledged.
         finished: bool;
-        /// Payload that the receiving application got, in order.
+        /// Payload that the receiving application got, in order. Of programs, payload that reached the client or the
+        /// server, whose part is in `requests`; what TCP already had counts again.
         received_bytes: u64;
         /// `received_bytes` over the flow's time.
         goodput_bps: f64;
@@ -106,8 +107,8 @@ records! {
         sndbuf_limited_us: u64;
         /// Connections that its application opened; only of groups with `traffic`.
         connections: Option<u64>, IF_ANY;
-        /// What its connections carried from receiver to sender; only if they did. All other counts are of the
-        /// direction from sender to receiver.
+        /// What its connections carried from receiver to sender, or its programs from client to server; only if they
+        /// did. All other counts are of the direction from sender to receiver.
         requests: Option<RequestSummary>, IF_ANY;
         /// What the application measured by itself, by names with units; only if it did.
         application: BTreeMap<&'static str, i64>, IF_ANY;
@@ -117,7 +118,7 @@ records! {
 records! {
     /// What the receiver's end of a flow wrote.
     pub struct RequestSummary: "request" {
-        /// Payload that the sender's end got, in order.
+        /// Payload that the sender's end got, in order; of programs, that reached the server.
         received_bytes: u64;
         /// Data packets sent, retransmissions included.
         sent_pkts: u64;
@@ -133,7 +134,7 @@ records! {
         ooo_dropped_pkts: Option<u64>, IF_ANY.and(SIMULATOR);
         /// Sent packets that are still on the path at the end.
         on_path_pkts: u64;
-        /// Retransmission timeouts of the receiver's end.
-        rto_count: u64;
+        /// Retransmission timeouts of the receiver's end; null of programs.
+        rto_count: Option<u64>;
     }
 }

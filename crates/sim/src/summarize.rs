@@ -220,7 +220,7 @@ fn user_summary(
                 arrived_pkts: arrived.arrived_pkts,
                 ooo_dropped_pkts: above_zero(arrived.ooo_dropped_pkts),
                 on_path_pkts: counts.on_path.requests,
-                rto_count: sent.rto_count,
+                rto_count: Some(sent.rto_count),
             }),
         application: measurements.into_iter().collect(),
         ..flow_summary(&life, &books.sent, &books.arrived, &user.rtt, counts)

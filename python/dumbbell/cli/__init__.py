@@ -181,6 +181,10 @@ def command_line() -> TyperGroup:
 
 def call(arguments: Sequence[str]) -> int:
     """Run a command; where it lacks what a user namespace gives, again inside one."""
+    if arguments and arguments[0].startswith("mm-"):
+        from dumbbell.cli.mahimahi import answer_mahimahi
+
+        answer_mahimahi(arguments)
     command = command_line()
     try:
         with command.make_context("dumbbell", [*arguments]) as context:

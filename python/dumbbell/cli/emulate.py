@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import os
-import shlex
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dumbbell.base.errors import EngineError, ScenarioError
+from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.quantity import Time
 from dumbbell.capture_analysis.packet_log import check_format
 from dumbbell.cli.command_in_host import CommandInHost
 from dumbbell.cli.live import command_live
+from dumbbell.cli.mahimahi import answer_mahimahi
 from dumbbell.cli.print_emulation import print_emulation
+from dumbbell.cli.servers import Server, wait_until_ready
 from dumbbell.cli.status_line import StatusLine
 from dumbbell.emulation.control_socket import serve_control
 from dumbbell.emulation.path import READY_TIMEOUT_S, EmulatedPath
-from dumbbell.emulation.process import DEVNULL, STDERR, Process
-from dumbbell.emulation.scenario import emulated_scenario
+from dumbbell.emulation.scenario import UP, emulated_scenario
+from dumbbell.emulation.way_out import WayOut, path_around
 from dumbbell.run.capture import Capture
-from dumbbell.run.directory import check_place
+from dumbbell.run.directory import check_parent, check_place
+from dumbbell.scenario.link import BOTTLENECK
 from dumbbell.scenario.program import PortsOf
 from dumbbell.terminal import options
 from dumbbell.terminal.console import note, print_json
@@ -39,8 +41,6 @@ EXAMPLES = (
     "  --ready tcp:80 -- curl -so /dev/null http://server/",
     "dumbbell emulate --rate 5mbit --loss 1% --with cubic:2 --interactive",
 )
-#: How often servers are looked at, s.
-LOOK_EVERY_S = 0.2
 #: Panel of `--help`.
 PROGRAMS = "Programs"
 
@@ -96,6 +96,16 @@ def emulate_command(
             help="Flows from server to client that compete meanwhile: `cubic:2`.",
         ),
     ] = None,
+    competitors_up: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with-up",
+            metavar="CC[:FLOWS]",
+            rich_help_panel=PROGRAMS,
+            show_default=False,
+            help="The same from client to server.",
+        ),
+    ] = None,
     cc: Annotated[
         str | None,
         typer.Option(
@@ -116,6 +126,14 @@ def emulate_command(
             help="MTU of both hosts' devices.",
         ),
     ] = None,
+    internet: Annotated[
+        bool,
+        typer.Option(
+            "--internet",
+            rich_help_panel=PROGRAMS,
+            help="Let the client reach what this machine reaches over IPv4, through the path.",
+        ),
+    ] = False,
     interactive: Annotated[
         bool,
         typer.Option(
@@ -150,6 +168,24 @@ def emulate_command(
             "`.parquet` or `.csv`.",
         ),
     ] = None,
+    downlink_log: Annotated[
+        Path | None,
+        typer.Option(
+            "--downlink-log",
+            metavar="FILE",
+            rich_help_panel=options.OUTPUT,
+            help="The same of the link from server to client, in mahimahi's format.",
+        ),
+    ] = None,
+    uplink_log: Annotated[
+        Path | None,
+        typer.Option(
+            "--uplink-log",
+            metavar="FILE",
+            rich_help_panel=options.OUTPUT,
+            help="The same of the link from client to server.",
+        ),
+    ] = None,
     out_dir: options.Out = None,
     json: Annotated[
         bool,
@@ -174,26 +210,26 @@ def emulate_command(
     Output, signals and the exit code are the command's own; the summary of the path goes to stderr.
     """
     words = words_of(command, interactive=interactive)
-    if log is not None:
-        check_format(log)
-    if out_dir is not None:
-        check_place(out_dir)
+    kept = Kept(out_dir, log, {BOTTLENECK: downlink_log, UP: uplink_log})
+    kept.check()
     timeout_s = Time.parse(ready_timeout, "--ready-timeout").seconds
     ports = [port for text in ready or () for port in PortsOf().parse(text, "--ready")]
     if ports and not serve:
         raise ScenarioError("`--ready` waits for a server; add `--serve COMMAND`")
     scenario = emulated_scenario(
         single_values(fields, "emulate"),
-        client=words, cc=cc, mtu=mtu, competitors=competitors or (),
+        client=words, cc=cc, mtu=mtu,
+        competitors=competitors or (), competitors_up=competitors_up or (),
     )  # fmt: skip
     path = EmulatedPath(
         scenario,
         None if capture is None else Capture(capture),
-        keeps_packets=log is not None,
+        keeps_packets=kept.needs_packets,
         keeps_awake=keep_awake,
+        way_out=way_out_of(is_wanted=internet, has_servers=bool(serve)),
     )
     with path:
-        servers = [start_server(path, text) for text in serve or ()]
+        servers = start_servers(path, serve or ())
         wait_until_ready(path, servers, [str(port) for port in ports], timeout_s)
         with serve_control(path):
             if live:
@@ -202,10 +238,10 @@ def emulate_command(
                 with StatusLine(path, is_wanted=not (quiet or interactive)):
                     code = CommandInHost(path.client, words, output_to_stderr=json).run()
         result = path.stop()
-        if log is not None:
-            path.packets().save(log)
-    if out_dir is not None:
-        result.save(out_dir)
+        for server in servers:
+            server.print_rest()
+        # Before anything is printed.
+        kept.save(path)
     if json:
         print_json({**result.to_dict(), "exit_code": code})
     if not quiet:
@@ -213,6 +249,49 @@ def emulate_command(
         if out_dir is not None:
             note(f"saved in {out_dir}")
     return code
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is written when the path has ended.
+
+    Attributes
+    ----------
+    out_dir
+        Where the run is saved.
+    log
+        Where what happened to each packet is.
+    link_logs
+        The same of each link, in mahimahi's format.
+    """
+
+    out_dir: Path | None
+    log: Path | None
+    link_logs: Mapping[str, Path | None]
+
+    @property
+    def needs_packets(self) -> bool:
+        """Whether packets have to be kept."""
+        return any((self.log, *self.link_logs.values()))
+
+    def check(self) -> None:
+        """Refuse places that cannot be written, before anything runs."""
+        if self.log is not None:
+            check_format(self.log)
+        for file in filter(None, self.link_logs.values()):
+            check_parent(file.parent)
+        if self.out_dir is not None:
+            check_place(self.out_dir)
+
+    def save(self, path: EmulatedPath) -> None:
+        """Write all of it."""
+        if self.out_dir is not None:
+            path.result.save(self.out_dir)
+        if self.log is not None:
+            path.packets().save(self.log)
+        for link, file in self.link_logs.items():
+            if file is not None:
+                path.save_mahimahi_log(file, link)
 
 
 def words_of(command: Sequence[str] | None, *, interactive: bool) -> list[str]:
@@ -223,46 +302,24 @@ def words_of(command: Sequence[str] | None, *, interactive: bool) -> list[str]:
         return [os.environ.get("SHELL") or "/bin/sh"]
     if not command:
         raise ScenarioError("no command; write it after `--`, or use `--interactive`")
+    answer_mahimahi(command)
     return list(command)
 
 
-def start_server(path: EmulatedPath, text: str) -> Process:
-    """Start a program at the server; what it prints goes to stderr."""
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        message = f"--serve `{text}`: {str(error).lower()}; quote it as in a shell"
-        raise ScenarioError(message) from None
-    if not words:
-        raise ScenarioError("`--serve` has no command; write e.g. `--serve 'iperf3 -s'`")
-    # Ctrl-C is the client's command's.
-    return path.server.popen(words, stdin=DEVNULL, stdout=STDERR, new_session=True)
+def way_out_of(*, is_wanted: bool, has_servers: bool) -> WayOut | None:
+    """Return the way out: a path within a path leads on to the other's server."""
+    around = path_around()
+    if around is not None and has_servers:
+        note("`server` is that of `--serve`, so the path around this one is not crossed")
+        around = None
+    return WayOut(around) if is_wanted or around is not None else None
 
 
-def wait_until_ready(
-    path: EmulatedPath, servers: Sequence[Process], ports: Sequence[str], timeout_s: float
-) -> None:
-    """Wait until servers listen; one that ends meanwhile is an error."""
-    deadline = time.monotonic() + timeout_s
-    for port in ports:
-        while True:
-            left_s = deadline - time.monotonic()
-            try:
-                path.server.wait_for(port, timeout=min(LOOK_EVERY_S, max(left_s, 0)))
-                break
-            except EngineError:
-                refuse_failed(servers)
-                if left_s <= LOOK_EVERY_S:
-                    raise EngineError(
-                        f"nothing listens at {port} of the server after {timeout_s:g} s; see what "
-                        "it printed, or use `--ready-timeout`"
-                    ) from None
-    refuse_failed(servers)
-
-
-def refuse_failed(servers: Sequence[Process]) -> None:
-    """Report a server that has failed."""
-    for server in servers:
-        if code := server.poll():
-            ended = f"exit code {code}" if code > 0 else f"signal {-code}"
-            raise EngineError(f"`{shlex.join(server.args)}` ended with {ended}")
+def start_servers(path: EmulatedPath, commands: Sequence[str]) -> list[Server]:
+    """Start programs at the server, with names by which their output is distinguished."""
+    names = (
+        ["server"]
+        if len(commands) == 1
+        else [f"server {each + 1}" for each in range(len(commands))]
+    )
+    return [Server(path, text, name) for text, name in zip(commands, names, strict=True)]

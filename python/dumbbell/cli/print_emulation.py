@@ -2,41 +2,103 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from dumbbell.base.quantities.quantity import Rate
 from dumbbell.cli.link_table import percent
 from dumbbell.emulation.scenario import UP
 from dumbbell.run import Run
+from dumbbell.run.directions import Got, Way, ways_of
 from dumbbell.run.links import LinkCounts
-from dumbbell.scenario.link import BOTTLENECK
+from dumbbell.scenario.group_labels import label_of
+from dumbbell.scenario.link import BOTTLENECK, UNLIMITED
 from dumbbell.terminal.console import err, paint
 
 __all__ = ["print_emulation"]
 
+#: Most flows whose rates are written one by one.
+MAX_RATES = 4
+
 
 def print_emulation(result: Run) -> None:
-    """Print a line for each way, and the verdict, to stderr."""
+    """Print each way with who got what of it, and the verdict, to stderr."""
     console = err()
+    ways = {way.links[0]: way for way in ways_of(result) if way.links}
+    labels = short_labels(result)
     for link in result.links:
-        console.print(link_line(link), markup=False)
-    for reason in result.verdict.reasons:
-        console.print(f"{reason.status.lower()}: {reason.message}", markup=False)
+        for line in link_lines(link, ways.get(link["name"]), labels):
+            console.print(line, markup=False)
+    verdict = result.verdict
+    for status, message in [
+        *((reason.status.lower(), reason.message) for reason in verdict.reasons),
+        *(("note", each.message) for each in verdict.notes),
+    ]:
+        console.print(f"{status}: {message}", markup=False)
     facts = result.emulation
     late = "" if facts is None else f"; packets were {facts['lateness_p99_us']:.0f} µs late at p99"
-    console.print(f"verdict {paint(result.verdict.status)}{late}")
+    console.print(f"verdict {paint(verdict.status)}{late}")
 
 
-def link_line(link: LinkCounts) -> str:
-    """Write in a line what a link did."""
-    way = {BOTTLENECK: "server → client", UP: "client → server"}.get(link["name"], link["name"])
-    marked = link.get("marked_pkts")
+def link_lines(link: LinkCounts, way: Way | None, labels: Sequence[str]) -> Iterator[str]:
+    """Write what a link did, and what each group got of it."""
+    name = {BOTTLENECK: "server → client", UP: "client → server"}.get(link["name"], link["name"])
     offered = link["offered_pkts"]
     share = f" ({percent(link['dropped_pkts'], offered)} %)" if offered else ""
-    marks = f", marked {marked:,}" if marked else ""
-    lost = link.get("lost_behind_pkts")
-    behind = f", lost {lost:,} behind the link" if lost else ""
-    return (
-        f"{way}  {Rate(link['link_rate_bps']).in_words}, {100 * link['utilization']:.1f} % used; "
-        f"queueing delay mean {link['queue_delay_mean_us'] / 1e3:.1f} ms, p95 "
-        f"{link['queue_delay_p95_us'] / 1e3:.1f} ms; dropped {link['dropped_pkts']:,} of "
-        f"{offered:,} packets{share}{marks}{behind}"
+    used = f", {100 * link['utilization']:.1f} % used" if is_limited(link["link_rate_bps"]) else ""
+    yield (
+        f"{name}  {rate_words(link['link_rate_bps'])}{used}; "
+        f"dropped {link['dropped_pkts']:,} of {offered:,} packets{share}"
     )
+    marked, lost = link.get("marked_pkts"), link.get("lost_behind_pkts")
+    parts = [
+        f"queueing delay mean {link['queue_delay_mean_us'] / 1e3:.1f} ms, p95 "
+        f"{link['queue_delay_p95_us'] / 1e3:.1f} ms",
+        f"marked {marked:,}" if marked else "",
+        f"lost {lost:,} behind the link" if lost else "",
+        f"Jain's index {way.jain:.3f}" if way is not None and way.jain is not None else "",
+    ]
+    yield f"    {'; '.join(filter(None, parts))}"
+    groups = () if way is None else way.groups
+    width = max((len(labels[each.group]) for each in groups), default=0)
+    for each in groups:
+        yield f"    {group_text(each, labels[each.group].ljust(width), is_alone=len(groups) == 1)}"
+
+
+def group_text(got: Got, label: str, *, is_alone: bool) -> str:
+    """Write what a group got one way."""
+    parts = [
+        f"{got.goodput_bps / 1e6:.2f} Mbit/s{'' if is_alone else f', {100 * got.share:.1f} %'}"
+    ]
+    if got.flows > 1:
+        rates = [f"{rate / 1e6:.2f}" for rate in got.per_flow_bps]
+        shown = rates if len(rates) <= MAX_RATES else [*rates[: MAX_RATES - 1], "…"]
+        parts[0] += f" ({' + '.join(shown)})"
+    if got.rtt_mean_us is not None and got.rtt_p95_us is not None:
+        parts.append(f"RTT mean {got.rtt_mean_us / 1e3:.1f} ms, p95 {got.rtt_p95_us / 1e3:.1f} ms")
+    return f"{label}  {'; '.join(parts)}"
+
+
+def short_labels(result: Run) -> list[str]:
+    """Return a label for each group, without the way that it is printed under."""
+    full = result.scenario.group_labels
+    short = [
+        label if group.client is not None or group.cc.is_file else label_of(group.cc)
+        for label, group in zip(full, result.scenario.groups, strict=True)
+    ]
+    on_way = [
+        (group.route, name) for group, name in zip(result.scenario.groups, short, strict=True)
+    ]
+    return [
+        name if on_way.count(place) == 1 else label
+        for place, name, label in zip(on_way, short, full, strict=True)
+    ]
+
+
+def rate_words(rate_bps: int) -> str:
+    """Write a link's rate."""
+    return Rate(rate_bps).in_words if is_limited(rate_bps) else "any rate"
+
+
+def is_limited(rate_bps: int) -> bool:
+    """Whether packets take time on a link of this rate."""
+    return rate_bps < UNLIMITED

@@ -247,12 +247,14 @@ def rewriting_line(labels: Sequence[str]) -> str:
 
 
 def print_verdict(console: Console, result: Run) -> None:
-    """Print the verdict and its reasons."""
+    """Print the verdict, its reasons and notes."""
     verdict = result.verdict
     console.print(f"verdict      {paint(verdict.status)}")
     for reason in verdict.reasons:
         line = f"  {reason.status.lower()}: {reason.message}"
         console.print(line, markup=False, soft_wrap=True)
+    for each in verdict.notes:
+        console.print(f"  note: {each.message}", markup=False, soft_wrap=True)
 
 
 def milliseconds(rtt_us: float) -> str:

@@ -9,6 +9,7 @@ import typer
 from dumbbell.base.errors import ScenarioError
 from dumbbell.emulation.changes import CHANGEABLE, changes_of
 from dumbbell.emulation.control_socket import connect, request
+from dumbbell.terminal.console import print_line
 
 __all__ = ["set_command"]
 
@@ -40,9 +41,10 @@ def set_command(
 ) -> int:
     """Change the path of a running `emulate`.
 
-    A packet whose transmission has begun is sent at the old rate.
+    Without `--pid`, the path that this terminal started. A packet whose transmission has begun is
+    sent at the old rate.
     """
-    values = {}
+    values: dict[str, str] = {}
     for text in changes:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
@@ -50,5 +52,7 @@ def set_command(
         values[name] = value
     changes_of(values)  # refuses what cannot be before anything changes
     with connect(pid) as connection:
-        request(connection, {"set": values})
+        said = request(connection, {"set": values, "is_named": pid is not None})
+    made = ", ".join(f"{name} {value}" for name, value in values.items())
+    print_line(f"{made}: the path of `{said['command']}`, process {said['pid']}")
     return 0

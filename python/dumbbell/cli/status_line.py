@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from dumbbell.base.errors import DumbbellError
-from dumbbell.base.quantities.quantity import Rate
+from dumbbell.cli.print_emulation import rate_words
 from dumbbell.emulation.path import EmulatedPath
 from dumbbell.emulation.scenario import UP
 from dumbbell.scenario.link import BOTTLENECK
@@ -92,7 +92,7 @@ def status_text(earlier: Mapping[str, Any] | None, now: Mapping[str, Any]) -> st
         sent = link["forwarded_bytes"] - before.get(link["name"], {}).get("forwarded_bytes", 0)
         rate = 8 * sent / elapsed_s if elapsed_s > 0 else 0
         parts.append(
-            f"{name} {rate / 1e6:.1f} of {Rate(link['rate_bps']).in_words}, queue "
+            f"{name} {rate / 1e6:.1f} of {rate_words(link['rate_bps'])}, queue "
             f"{link['backlog_bytes'] / 1e3:.0f} kB, {link['dropped_pkts']:,} dropped"
             + (f", {link['marked_pkts']:,} marked" if link.get("marked_pkts") else "")
         )

@@ -8,7 +8,7 @@ from typing import Any
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.quantity import Time
 from dumbbell.base.quantities.steps import MIN_RTT_NS
-from dumbbell.emulation.scenario import UP
+from dumbbell.emulation.scenario import UP, rate_of
 from dumbbell.scenario import Link
 from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.link import BOTTLENECK
@@ -39,5 +39,6 @@ def changes_of(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
                 key=name,
             )
         link = UP if name.startswith(f"{UP}_") else BOTTLENECK
-        changes.append(OF_LINK[of_link](link, fields_of(Link)[of_link].parse(value)))
+        given = rate_of(value) if of_link == "rate" else value
+        changes.append(OF_LINK[of_link](link, fields_of(Link)[of_link].parse(given)))
     return changes

@@ -10,6 +10,7 @@ import json
 import os
 import socket
 import stat
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ from threading import Thread
 from typing import Any
 
 from dumbbell.base.errors import DumbbellError, EngineError
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.emulation.path import EmulatedPath
 from dumbbell.emulation.process import Process
 
@@ -99,8 +101,14 @@ def answer(connection: socket.socket, path: EmulatedPath) -> None:
                 text += part or b"\n"
             asked = json.loads(text)
             if "set" in asked:
+                command = " ".join(path.scenario.groups[0].client or ())
+                if not asked["is_named"] and not is_of_this_terminal(connection):
+                    raise EngineError(
+                        f"the path of `{excerpt(command)}` was started in another terminal; use "
+                        f"`--pid {os.getpid()}` to change it"
+                    )
                 path.set(**asked["set"])
-                said: Mapping[str, Any] = {}
+                said: Mapping[str, Any] = {"pid": os.getpid(), "command": excerpt(command)}
             elif "stats" in asked:
                 said = {"stats": path.stats()}
             else:
@@ -118,6 +126,26 @@ def answer(connection: socket.socket, path: EmulatedPath) -> None:
             for each in files:
                 os.close(each)
         connection.sendall(json.dumps(said).encode() + b"\n")
+
+
+def is_of_this_terminal(connection: socket.socket) -> bool:
+    """Whether the other end is in this process's session, or has its terminal."""
+    size = struct.calcsize("3i")
+    pid, _, _ = struct.unpack(
+        "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+    )
+    own, other = (session_and_terminal(each) for each in (os.getpid(), pid))
+    return own[0] == other[0] or (own[1] != 0 and own[1] == other[1])
+
+
+def session_and_terminal(pid: int) -> tuple[int, int]:
+    """Return a process's session and terminal, 0 without one, as proc_pid_stat(5) has them."""
+    try:
+        stat_ = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # of another PID namespace, or ended
+        return -1, 0
+    fields = stat_.rpartition(")")[2].split()
+    return int(fields[3]), int(fields[4])
 
 
 def run_for(connection: socket.socket, process: Process) -> int:

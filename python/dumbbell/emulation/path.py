@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from dumbbell import _core
 from dumbbell.base.errors import DumbbellError, EngineError, ResultError
+from dumbbell.base.quantities.quantity import Time
 from dumbbell.capture_analysis.packet_log import PacketLog, packet_log
 from dumbbell.emulation.changes import changes_of
 from dumbbell.emulation.process import PIPE, Args, Process
 from dumbbell.emulation.scenario import emulated_scenario
+from dumbbell.emulation.way_out import WayOut, path_around
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import KERNEL, check_engine
@@ -134,6 +139,8 @@ class EmulatedPath:
         Keep what `packets` needs.
     keeps_awake
         Keep idle CPUs from sleeping.
+    way_out
+        Where what the client sends to others than the server goes.
 
     Attributes
     ----------
@@ -151,6 +158,7 @@ class EmulatedPath:
         *,
         keeps_packets: bool = False,
         keeps_awake: bool = False,
+        way_out: WayOut | None = None,
     ) -> None:
         check_engine(KERNEL, scenario)
         self.scenario = scenario
@@ -161,9 +169,12 @@ class EmulatedPath:
         self._packets: PacketLog | None = None
         self._capture = capture
         self._keeps_awake = keeps_awake
+        self._way_out = way_out
+        self._open = ExitStack()
         self._awake: _core.KeptAwake | None = None
         self._emulation: _core.Emulation | None = None
         self._result: Run | None = None
+        self._began_ns = 0
 
     def __enter__(self) -> Self:
         self._prepared = prepared(self.scenario)
@@ -171,8 +182,9 @@ class EmulatedPath:
             if self._keeps_awake:
                 self._awake = _core.KeptAwake()
             self._emulation = _core.Emulation(
-                self._prepared.scenario.to_json(), None, self._capture
-            )
+                self._prepared.scenario.to_json(), None, self._capture,
+                None if self._way_out is None else self._way_out.to_json(),
+            )  # fmt: skip
         except _core.EngineError as error:
             self._let_sleep()
             raise EngineError(str(error)) from None
@@ -180,12 +192,21 @@ class EmulatedPath:
         self.client, self.server = (
             Host(self._emulation, name, addresses[name]) for name in ("client", "server")
         )
+        if self._way_out is not None:
+            try:
+                gateway = self._emulation.network(0, "server")
+                opened = self._way_out.opened(gateway, self.client.addresses)
+                self._open.enter_context(opened)
+            except BaseException as error:
+                self.__exit__(type(error), error, None)
+                raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, _: object
     ) -> None:
         try:
+            self._open.close()
             self.stop()
             if self._scratch is not None and kind is None:
                 self.packets()  # read before the file is removed
@@ -234,12 +255,21 @@ class EmulatedPath:
         """End all programs and the path; return the run."""
         if self._result is None:
             emulation = self._running()
+            ran_ns = int(1e9 * json.loads(emulation.snapshot())["time_s"])
+            self._began_ns = time.time_ns() - ran_ns
             try:
                 output = emulation.stop()
             except _core.EngineError as error:
                 raise EngineError(str(error)) from None
-            path = None if self._capture is None else self._capture.path
-            self._result = run_of_output(self._prepared, output, path)
+            # What is kept for `packets` alone goes with the path.
+            was_asked_for = self._capture is not None and self._scratch is None
+            path = self._capture.path if self._capture and was_asked_for else None
+            result = run_of_output(self._prepared, output, path)
+            # It had no time of its own, only the longest that is measured; flows start within it.
+            starts = (int(group.start) + int(group.jitter) for group in result.scenario.groups)
+            took = max(result.summary["duration_ns"], max(starts) + 1)
+            result.scenario = replace(result.scenario, time=Time(took))
+            self._result = result
         return self._result
 
     def set(self, **fields: Any) -> None:
@@ -276,6 +306,27 @@ class EmulatedPath:
             self._packets = packet_log(self._capture.path)
         return self._packets
 
+    def save_mahimahi_log(self, place: str | Path, link: str) -> Path:
+        """End the path if it is still there; write what happened at a link as mahimahi does.
+
+        Parameters
+        ----------
+        place
+            The file, which `mm-throughput-graph` reads.
+        link
+            ``bottleneck``, which leads to the client, or ``up``.
+
+        Raises
+        ------
+        ResultError
+            Packets were not kept, or the file cannot be written.
+        """
+        from dumbbell.emulation.mahimahi_log import write_mahimahi_log
+
+        packets = self.packets()
+        write_mahimahi_log(Path(place), self.result, packets, link, self._began_ns)
+        return Path(place)
+
     def _running(self) -> _core.Emulation:
         if self._emulation is None or self._result is not None:
             raise ResultError("the emulated path is not there; use it within `with`")
@@ -287,9 +338,11 @@ def emulate(
     cc: str | None = None,
     mtu: str | int | None = None,
     competitors: Iterable[str | Group] = (),
+    competitors_up: Iterable[str | Group] = (),
     capture: Capture | str | Path | None = None,
     keep_packets: bool = False,
     keep_awake: bool = False,
+    internet: bool = False,
     **fields: Any,
 ) -> EmulatedPath:
     """Emulate a path between two hosts for any programs.
@@ -302,6 +355,8 @@ def emulate(
         Of the hosts' devices: bytes, or with another unit.
     competitors
         Flows of ours from the server's side to the client's: ``cubic``, ``bbr:2``.
+    competitors_up
+        The same from the client's side to the server's.
     capture
         A pcapng file to write, or a `Capture`.
     keep_packets
@@ -309,6 +364,8 @@ def emulate(
     keep_awake
         Keep idle CPUs from sleeping, so that packets on an idle path are 0.1 ms less late; takes
         all time that nothing else wants.
+    internet
+        Let the client reach what this machine reaches over IPv4.
     fields
         Of the path: ``rate="12mbit"``, ``rtt``, ``buffer``, ``queue``, ``loss``…; with ``up_``
         those of the way from client to server, whose rate, buffer and queue are otherwise the same.
@@ -323,7 +380,11 @@ def emulate(
     ScenarioError
         A field is unknown or invalid.
     """
-    scenario = emulated_scenario(fields, client=["python"], cc=cc, mtu=mtu, competitors=competitors)
+    scenario = emulated_scenario(
+        fields, client=["python"], cc=cc, mtu=mtu,
+        competitors=competitors, competitors_up=competitors_up,
+    )  # fmt: skip
     return EmulatedPath(
-        scenario, as_capture(capture), keeps_packets=keep_packets, keeps_awake=keep_awake
-    )
+        scenario, as_capture(capture), keeps_packets=keep_packets, keeps_awake=keep_awake,
+        way_out=WayOut(path_around()) if internet else None,
+    )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,9 +11,9 @@ from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Field, fields_of
-from dumbbell.scenario.link import BOTTLENECK
+from dumbbell.scenario.link import BOTTLENECK, UNLIMITED
 
-__all__ = ["PATH_FIELDS", "UP", "competitor", "emulated_scenario"]
+__all__ = ["PATH_FIELDS", "UP", "competitor", "emulated_scenario", "rate_of"]
 
 #: Name of the link from client to server, and what its fields begin with.
 UP = "up"
@@ -22,6 +23,9 @@ SAME_BOTH_WAYS = ("rate", "buffer", "queue")
 LONGEST = "86400s"
 #: Time series of a path that may last hours.
 SAMPLE = "100ms"
+RATES = ("rate", f"{UP}_rate")
+#: Characters of a result's name.
+LONGEST_NAME = 80
 #: Fields of the path: of the link down, of the link up, and of the scenario.
 PATH_FIELDS: Mapping[str, Field[Any, Any]] = {
     **{name: field for name, field in fields_of(Link).items() if name != "name"},
@@ -37,13 +41,15 @@ def emulated_scenario(
     cc: str | None = None,
     mtu: str | int | None = None,
     competitors: Iterable[str | Group] = (),
+    competitors_up: Iterable[str | Group] = (),
 ) -> Scenario:
     """Build the scenario of an emulated path.
 
     Parameters
     ----------
     values
-        Fields of the path; those of the link from client to server begin with ``up_``.
+        Fields of the path; those of the link from client to server begin with ``up_``. A rate may
+        be ``none``.
     client
         The command, for the record.
     cc
@@ -52,11 +58,14 @@ def emulated_scenario(
         Of both hosts' devices: bytes, or with another unit.
     competitors
         Flows from the server's side to the client's: ``cubic``, ``cubic:2``, or groups.
+    competitors_up
+        The same from the client's side to the server's.
     """
     for name in values:
         if name not in PATH_FIELDS:
             hint = nearest(name, tuple(PATH_FIELDS))
             raise ScenarioError(f"an emulated path has no field `{excerpt(name)}`{hint}", key=name)
+    values = {name: rate_of(value) if name in RATES else value for name, value in values.items()}
     down = {name: values[name] for name in fields_of(Link) if name in values}
     up = {name: values[f"{UP}_{name}"] for name in fields_of(Link) if f"{UP}_{name}" in values}
     if "rate" not in down and "trace" not in down:
@@ -70,6 +79,7 @@ def emulated_scenario(
     of_scenario |= {name: value for name, value in values.items() if name in fields_of(Scenario)}
     for name in fields_of(Link):
         of_scenario.pop(name, None)
+    of_scenario["name"] = name_of(client)
     routes: dict[str, Any] = {"route": [BOTTLENECK], "back": [UP]}
     is_bytes = mtu is not None and f"{mtu}".isdecimal()
     given: dict[str, Any] = {"cc": cc, "mtu": f"{mtu}B" if is_bytes else mtu}
@@ -77,10 +87,26 @@ def emulated_scenario(
         client=client, **routes, **{name: value for name, value in given.items() if value}
     )
     return Scenario(
-        [programs, *(competitor(each, routes) for each in competitors)],
+        [
+            programs,
+            *(competitor(each, routes) for each in competitors),
+            *(competitor(each, {"route": [UP], "back": [BOTTLENECK]}) for each in competitors_up),
+        ],
         links=[Link(BOTTLENECK, **down), Link(UP, **up)],
         **of_scenario,
     )
+
+
+def rate_of(value: Any) -> Any:
+    """Return a rate as a scenario takes it: ``none`` is one at which packets take no time."""
+    return UNLIMITED if value == "none" else value
+
+
+def name_of(client: Sequence[str] | str) -> str:
+    """Return what a result is called: the command, in a line that is not too long."""
+    words = client if isinstance(client, str) else shlex.join(client)
+    text = " ".join("".join(each if each.isprintable() else " " for each in words).split())
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
 def competitor(given: str | Group, routes: dict[str, Any]) -> Group:

@@ -23,10 +23,11 @@ def reference_goodputs(scenario: Scenario) -> dict[Allocation, tuple[float, ...]
     Returns
     -------
     dict
-        Nothing for one link, where all rules give each flow the same; a rule whose rates are not
-        found is left out.
+        Nothing for one link, where all rules give each flow the same, for one flow, and beside
+        programs, which send what they like; a rule whose rates are not found is left out.
     """
-    if len(scenario.links) < 2:
+    runs_programs = any(group.client is not None for group in scenario.groups)
+    if len(scenario.links) < 2 or scenario.flow_count < 2 or runs_programs:
         return {}
     capacities = {link.name: int(link.rate) for link in scenario.links}
     demands = [

@@ -25,7 +25,7 @@ from dumbbell.plots.transfer_figures import draw_transfers
 from dumbbell.run import Run
 from dumbbell.run.links import BY_GROUP, queue_rows
 
-__all__ = ["MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "draw_run", "draw_series"]
+__all__ = ["MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "draw_run", "draw_series", "usual_series"]
 
 #: Points of a goodput curve; of a run with more samples, half as many means.
 RATE_POINTS = 200
@@ -153,6 +153,13 @@ def draw_series(run: Run, names: Sequence[str], max_points: int = MAX_POINTS) ->
     return [f for name in names for f in drawn if name in names_of(f)]
 
 
+def usual_series(run: Run) -> list[str]:
+    """Return what is drawn of a run unless other series are chosen, as far as it has them."""
+    has = {name for figure in draw_run(run) for name in names_of(figure)}
+    # A run without any is refused by the first.
+    return [name for name in USUAL_SERIES if name in has] or [USUAL_SERIES[0]]
+
+
 def names_of(figure: Figure) -> tuple[str, ...]:
     """Return what a figure's series is called: ``mode``; ``queue`` and ``queue@access``."""
     name = figure.name.rpartition(".")[2]
@@ -191,10 +198,10 @@ def draw_queue(run: Run, table: pa.Table, grid: TimeGrid, link: str) -> list[Fig
         drawn = grid.extremes(time_s, quantity.scale * values)
         several = len(run.links) > 1
         curves = [Curve("", grid.time_s, drawn, UNKNOWN_COLOR)]
-        title = quantity.title
+        title = label = quantity.title
         if several:
-            name, title = f"{name}{AT}{link}", f"{title} · {link}"
-        figures.append(figure_of(run, name, title, quantity.title, quantity.unit, curves))
+            name, title, label = f"{name}{AT}{link}", f"{title} · {link}", f"{label} at {link}"
+        figures.append(figure_of(run, name, title, label, quantity.unit, curves))
     return [*figures, *draw_by_group(run, grid, link), *draw_statistics(run, rows, grid, link)]
 
 

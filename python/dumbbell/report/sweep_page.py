@@ -67,6 +67,8 @@ class SweepPage:
         What the sweep, or the two, are called.
     results
         The sweep, or the two.
+    times
+        Of each: how long a run takes; of a single run, how long it took.
     verdicts, remarks
         Of each: runs by verdict, and the remarks.
     builds
@@ -97,6 +99,7 @@ class SweepPage:
 
     names: tuple[str, ...]
     results: tuple[SweepResult, ...]
+    times: tuple[str, ...]
     verdicts: tuple[Counter[str], ...]
     remarks: tuple[tuple[VerdictNote, ...], ...]
     builds: tuple[tuple[tuple[str, str, str], ...], ...]
@@ -214,6 +217,7 @@ def gather(
     return SweepPage(
         names=names,
         results=results,
+        times=tuple(time_of(each) for each in results),
         verdicts=tuple(verdict_counts(each) for each in results),
         remarks=remarks,
         builds=tuple(builds_of(each) for each in results),
@@ -235,6 +239,16 @@ def gather(
         series_left_out=series_left_out,
         labels=tuple(figures.layout.name_of(cell) for cell in result.cells),
     )
+
+
+def time_of(result: SweepResult) -> str:
+    """Return how long a run takes; of one run, which may have ended before, how long it took."""
+    asked = result.scenario.time
+    if len(result.runs) > 1:
+        return str(asked)
+    (run,) = result.runs.values()
+    took_ns = run.summary["duration_ns"]
+    return str(asked) if took_ns == int(asked) else f"{took_ns / 1e9:.3g}s"
 
 
 def chosen_metrics(figures: ResultFigures) -> tuple[list[Metric], list[Metric]]:

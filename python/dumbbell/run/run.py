@@ -297,7 +297,8 @@ class Run:
         ----------
         series
             ``goodput``, ``cwnd``, ``inflight``, ``rtt``, ``queue``, ``sojourn`` or a state series
-            of its congestion control algorithms; by default goodput, cwnd, RTT and queue.
+            of its congestion control algorithms; by default goodput, cwnd, RTT and queue, as far
+            as it has them.
         size
             ``1col`` or ``2col``.
 
@@ -307,9 +308,9 @@ class Run:
             A matplotlib figure.
         """
         from dumbbell.figures.frame import drawn
-        from dumbbell.plots.run_figures import USUAL_SERIES, draw_series
+        from dumbbell.plots.run_figures import draw_series, usual_series
 
-        return drawn(draw_series(self, series or USUAL_SERIES), size)
+        return drawn(draw_series(self, series or usual_series(self)), size)
 
     def _repr_html_(self) -> str:
         from dumbbell.base.quantities.html_table import html_table

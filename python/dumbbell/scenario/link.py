@@ -21,10 +21,12 @@ from dumbbell.scenario.trace import Trace, TraceOf
 if TYPE_CHECKING:
     from dumbbell.scenario.scenario import Scenario
 
-__all__ = ["BOTTLENECK", "Link", "write_steps"]
+__all__ = ["BOTTLENECK", "UNLIMITED", "Link", "write_steps"]
 
 #: Name of a dumbbell's only link.
 BOTTLENECK = "bottleneck"
+#: At this rate and above, packets take no time that matters: 12 ns a full one.
+UNLIMITED = Rate(10**12)
 
 
 def write_steps(key: str) -> Any:

@@ -87,7 +87,9 @@ COMMON_FIELDS = frozenset(
 )
 #: What the options of an emulated path say otherwise than their fields do.
 OF_EMULATED_PATH = {
-    "rate": {"help": "Capacity of the link from server to client; all headers count."},
+    "rate": {
+        "help": "Capacity of the link from server to client; all headers count. `none`: delay only."
+    },
     "rtt": {"help": "Base RTT: propagation in both directions, without queueing."},
     "up_rate": {
         "help": "Capacity of the link from client to server.",

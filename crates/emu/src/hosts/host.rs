@@ -35,6 +35,8 @@ pub(crate) struct Host {
     pub(crate) address6: Option<Ipv6Addr>,
     /// Whether the user's programs run in it, and not flows of ours.
     pub(crate) runs_programs: bool,
+    /// Whether it passes on what is not for it.
+    pub(crate) is_gateway: bool,
     /// Its packets with ECT(0) enter the path as ECT(1): what an L4S sender sends (RFC 9331 §4.1), and Linux does
     /// not after the handshake.
     pub(crate) is_l4s: bool,
@@ -195,6 +197,7 @@ impl Host {
             address: addresses.v4.0,
             address6: addresses.v6.map(|(own, _)| own),
             runs_programs,
+            is_gateway: false,
             is_l4s: false,
         })
     }
@@ -207,6 +210,7 @@ impl Host {
             address6: None,
             device: Device::Interface(Box::new(interface)),
             runs_programs: true,
+            is_gateway: false,
             is_l4s: false,
         })
     }
@@ -218,6 +222,7 @@ impl Host {
                 address: self.address,
                 address6: self.address6,
                 any_protocol: self.runs_programs,
+                for_others: self.is_gateway,
             }),
             Device::Interface(_) => None,
         }

@@ -4,7 +4,7 @@
 //! of its segments in a virtio-net header. The path does not have such packets: a super-packet is
 //! split where it enters, as the network card would do.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use dumbbell_wire::bytes::{put_u16, put_u32, read_u16, read_u32};
 use dumbbell_wire::checksum::Changes;
@@ -59,6 +59,8 @@ pub(crate) struct Taken {
     pub(crate) address6: Option<Ipv6Addr>,
     /// Packets of any protocol, and not only of TCP and UDP.
     pub(crate) any_protocol: bool,
+    /// Packets for others, too, which it passes on.
+    pub(crate) for_others: bool,
 }
 
 impl Taken {
@@ -70,8 +72,18 @@ impl Taken {
                 .address6
                 .is_some_and(|address| ip.destination(packet) == address.octets()),
         };
+        let is_for_it = is_for_it || (self.for_others && is_unicast(ip, packet));
         is_for_it && (self.any_protocol || matches!(ip.protocol, PROTOCOL_TCP | PROTOCOL_UDP))
     }
+}
+
+/// Whether a packet is for one host: not for a group of them (RFC 5771, RFC 4291), nor for all.
+fn is_unicast(ip: &Ip, packet: &[u8]) -> bool {
+    let first = ip.destination(packet).first().copied();
+    first.is_some_and(|first| match ip.version {
+        Version::V4 => first < 224,
+        Version::V6 => first != 0xff,
+    })
 }
 
 /// One read, ready to be split.
@@ -132,6 +144,11 @@ impl<'a> SuperPacket<'a> {
             payload_bytes_each,
             packets,
         })
+    }
+
+    /// Source and destination.
+    pub(crate) fn hosts(&self) -> Option<(IpAddr, IpAddr)> {
+        self.ip.hosts(self.bytes)
     }
 
     /// How many packets it stands for, at least one.

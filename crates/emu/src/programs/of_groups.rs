@@ -17,6 +17,7 @@ use super::process::{Process, wait_for_reports};
 use super::run_delay::RunDelay;
 use super::spawner::Spawner;
 use crate::error::Error;
+use crate::gateway::Gateway;
 use crate::hosts::host::{Host, Hosts};
 use crate::machine::clock::monotonic_ns;
 
@@ -47,7 +48,7 @@ impl Side {
         }
     }
 
-    fn host(self, hosts: &Hosts, group: usize) -> &Host {
+    pub(crate) fn host(self, hosts: &Hosts, group: usize) -> &Host {
         match self {
             Self::Client => &hosts.receivers[group],
             Self::Server => &hosts.senders[group],
@@ -93,10 +94,20 @@ struct Started {
 
 impl Programs {
     /// Makes a list without programs.
-    pub(crate) fn new(spawner: Option<Spawner>, hosts: &Arc<Hosts>) -> Self {
+    pub(crate) fn new(
+        spawner: Option<Spawner>,
+        hosts: &Arc<Hosts>,
+        gateway: Option<&Gateway>,
+    ) -> Self {
         let groups = hosts.senders.iter().zip(&hosts.receivers).enumerate();
         let names = groups.map(|(number, (server, client))| {
-            Names::of_group(number, &server.addresses(), &client.addresses())
+            let gateway = gateway.filter(|_| server.is_gateway);
+            let servers = match gateway.and_then(|gateway| gateway.server) {
+                Some(beyond) => vec![beyond.into()],
+                None => server.addresses(),
+            };
+            let resolver = gateway.map(|gateway| gateway.resolver.as_str());
+            Names::of_group(number, &servers, &client.addresses(), resolver)
         });
         Self {
             spawner,

@@ -36,7 +36,7 @@ fn words(words: &[&str]) -> Vec<String> {
 }
 
 fn programs(hosts: &Arc<Hosts>) -> Programs {
-    Programs::new(Some(Spawner::start().expect("it forks")), hosts)
+    Programs::new(Some(Spawner::start().expect("it forks")), hosts, None)
 }
 
 /// Runs a shell's commands at the client until they have ended.

@@ -149,7 +149,7 @@ pub(crate) fn connections_on_path<'a>(
                 };
                 let ends = ConnectionEnds {
                     is_tcp: tuple.protocol == PROTOCOL_TCP,
-                    server: SocketAddr::new(sender, tuple.ports[0]),
+                    server: SocketAddr::new(tuple.beyond.unwrap_or(sender), tuple.ports[0]),
                     client: SocketAddr::new(receiver, tuple.ports[1]),
                 };
                 (tuple.group, Some(ends))
@@ -183,6 +183,7 @@ mod tests {
             version: Version::V6,
             protocol: PROTOCOL_UDP,
             ports: [443, port],
+            beyond: None,
         };
         let numbers = [1000, 1001].map(|port| known.number_of(tuple(port)));
         assert_eq!(numbers, [Some(6), Some(7)]);

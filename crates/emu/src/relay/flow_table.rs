@@ -6,7 +6,7 @@ use dumbbell_scenario::Scenario;
 
 use super::program_connections::{Known, Numbering, Tuple};
 use crate::applications::{NO_FLOW, OPENING_PORTS, PortTable};
-use crate::hosts::host::FIRST_FLOW_PORT;
+use crate::hosts::host::{FIRST_FLOW_PORT, Host};
 use crate::packet::frame::GroupRoute;
 use crate::packet::super_packet::SuperPacket;
 
@@ -94,14 +94,19 @@ impl FlowTable {
         self.programs.numbering()
     }
 
-    /// What a packet of a group of programs belongs to: the connection of its protocol and ports, or the one of all
-    /// that has none.
+    /// What a packet of a group of programs belongs to: the connection of its protocol and ports, and behind a gateway of
+    /// its address, or the one of all that has none.
     #[inline]
-    pub(crate) fn owner_of_program(&mut self, route: GroupRoute, packets: &SuperPacket) -> Owner {
+    pub(crate) fn owner_of_program(
+        &mut self,
+        route: GroupRoute,
+        packets: &SuperPacket,
+        gateway: Option<&Host>,
+    ) -> Owner {
         let Flows::Programs { flow, rest } = self.groups[usize::from(route.group)] else {
             return Owner::NONE;
         };
-        let tuple = Tuple::of(route, packets);
+        let tuple = Tuple::of(route, packets, gateway);
         let number = tuple.and_then(|tuple| self.programs.number_of(tuple));
         Owner {
             connection: number.unwrap_or(rest),
@@ -200,6 +205,7 @@ mod tests {
             address: Ipv4Addr::new(10, 0, 0, 1),
             address6: None,
             any_protocol: true,
+            for_others: false,
         };
         let owner = |table: &mut FlowTable, group, read: &[u8]| {
             let route = GroupRoute {

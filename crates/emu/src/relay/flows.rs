@@ -87,7 +87,7 @@ impl RequestsOnPath {
 pub(crate) struct OfPrograms {
     /// Whether a flow is of a program, by its number.
     are: Vec<bool>,
-    /// Payload of each flow so far, bytes, for others to look at.
+    /// Payload of each flow so far, both ways, bytes, for others to look at.
     received_bytes: Arc<Vec<AtomicU64>>,
 }
 
@@ -298,7 +298,6 @@ impl Flows {
             if self.of_programs.are[number] {
                 let payload_bytes = payload_bytes(packet.header.packet(), segment.as_ref());
                 flow.received_bytes += payload_bytes;
-                // Only this part carries the flow's data.
                 self.of_programs.received_bytes[number].fetch_add(payload_bytes, Ordering::Relaxed);
             }
         }
@@ -321,7 +320,9 @@ impl Flows {
             let requests = &mut self.on_path[flow].requests;
             requests.arrived_pkts += 1;
             if self.of_programs.are[flow] {
-                requests.received_bytes += payload_bytes(packet.header.packet(), segment.as_ref());
+                let payload_bytes = payload_bytes(packet.header.packet(), segment.as_ref());
+                requests.received_bytes += payload_bytes;
+                self.of_programs.received_bytes[flow].fetch_add(payload_bytes, Ordering::Relaxed);
             }
         }
         if let Some(ack) = segment {

@@ -90,7 +90,11 @@ impl Inlet {
             }
         };
         let owner = match from.runs_programs {
-            true => self.flow_table.owner_of_program(route, &packets),
+            true => {
+                let server = self.hosts.entrance(Way::There, group);
+                let gateway = server.is_gateway.then_some(server);
+                self.flow_table.owner_of_program(route, &packets, gateway)
+            }
             false => {
                 (packets.ports()).map_or(Owner::NONE, |ports| self.flow_table.owner(group, ports))
             }

@@ -4,13 +4,15 @@
 //! first packets come, above all other numbers. One table serves all threads; each thread keeps the numbers that it has
 //! seen, so it takes the lock once per connection. Vectors indexed by connection grow then. The group's first number
 //! stands for packets without ports. Both hosts have one address of each version, so version, protocol and two ports
-//! identify a connection. `connections` counts by these numbers and makes the report's list.
+//! identify a connection; and behind a gateway the address there. `connections` counts by these numbers and makes the report's list.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dumbbell_scenario::Way;
 
+use crate::hosts::host::Host;
 use crate::packet::frame::GroupRoute;
 use crate::packet::super_packet::SuperPacket;
 use dumbbell_wire::ip::Version;
@@ -20,7 +22,7 @@ use dumbbell_wire::ip::Version;
 const MAX_CONNECTIONS: usize = 1 << 20;
 
 /// What distinguishes a connection of programs from the others. Its hosts have one address of each version of IP, so that the
-/// version says the addresses.
+/// version says the addresses, unless there is a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Tuple {
     pub(crate) group: u16,
@@ -28,17 +30,35 @@ pub(crate) struct Tuple {
     pub(crate) protocol: u8,
     /// At the group's sender, and at its receiver.
     pub(crate) ports: [u16; 2],
+    /// The address at the sender's end, of what is behind a sender that is a gateway.
+    pub(crate) beyond: Option<IpAddr>,
 }
 
 impl Tuple {
     /// Reads a packet on `route`; `None` of fragments, which have no ports or belong to one that has none, and of
     /// protocols other than TCP and UDP.
     #[inline]
-    pub(crate) fn of(route: GroupRoute, packets: &SuperPacket) -> Option<Self> {
+    pub(crate) fn of(
+        route: GroupRoute,
+        packets: &SuperPacket,
+        gateway: Option<&Host>,
+    ) -> Option<Self> {
         if packets.ip.is_fragment {
             return None;
         }
         let [source, destination] = packets.ports()?;
+        let beyond = gateway.and_then(|gateway| {
+            let (source, destination) = packets.hosts()?;
+            let far = match route.way {
+                Way::There => source,
+                Way::Back => destination,
+            };
+            let is_own = match far {
+                IpAddr::V4(far) => far == gateway.address,
+                IpAddr::V6(far) => Some(far) == gateway.address6,
+            };
+            (!is_own).then_some(far)
+        });
         Some(Self {
             group: route.group,
             version: packets.ip.version,
@@ -47,6 +67,7 @@ impl Tuple {
                 Way::There => [source, destination],
                 Way::Back => [destination, source],
             },
+            beyond,
         })
     }
 }
@@ -175,6 +196,7 @@ mod tests {
         version: Version::V4,
         protocol: PROTOCOL_TCP,
         ports: [80, 40_000],
+        beyond: None,
     };
 
     #[test]

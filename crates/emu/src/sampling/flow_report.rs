@@ -55,8 +55,9 @@ pub(crate) struct FlowReport {
 pub(crate) struct Crossed {
     /// Data packets of both ends.
     pub(crate) entered_pkts: u64,
-    /// Those that reached the client, and their payload.
+    /// Those that reached the client.
     pub(crate) arrived_pkts: u64,
+    /// Payload that reached either end.
     pub(crate) received_bytes: u64,
 }
 

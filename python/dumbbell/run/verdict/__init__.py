@@ -22,14 +22,14 @@ from dumbbell.run.verdict.emulation import evaluate_emulation
 from dumbbell.run.verdict.links import check_links
 from dumbbell.run.verdict.load import check_load
 from dumbbell.run.verdict.programs import check_programs
-from dumbbell.run.verdict.reason import INVALID, OK, WARN, Reason, Verdict, worst
+from dumbbell.run.verdict.reason import INVALID, NOTE, OK, WARN, Reason, Verdict, worst
 from dumbbell.run.verdict.stock_kernel import check_stock_kernel
 from dumbbell.scenario import Scenario
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import SummaryRecord
 
-__all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "evaluate", "worst"]
+__all__ = ["INVALID", "NOTE", "OK", "WARN", "Reason", "Verdict", "evaluate", "worst"]
 
 
 def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
@@ -66,4 +66,4 @@ def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
         *evaluate_emulation(scenario, counts),
     ]
     reasons += check_unused(scenario, counts, reasons)
-    return Verdict(tuple(reasons))
+    return Verdict.of(reasons)

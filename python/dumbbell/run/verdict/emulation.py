@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from dumbbell.run.verdict.reason import INVALID, WARN, Reason
+from dumbbell.run.verdict.reason import INVALID, NOTE, WARN, Reason
 from dumbbell.scenario import Link, Scenario
+from dumbbell.scenario.link import UNLIMITED
 from dumbbell.scenario.routes import links_back_of, links_of
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def check_calibration(scenario: Scenario, facts: EmulationRecord) -> Iterator[Re
     rate_bps = min(int(link.rate) for link in crossed)
     measured_bps = facts["calibrated_link_rate_bps"]
     status = graded(abs(measured_bps / rate_bps - 1), OFF_WARN, OFF_INVALID)
-    if status is not None and is_plain(crossed):
+    if status is not None and is_plain(crossed) and rate_bps < UNLIMITED:
         yield Reason(
             status,
             "calibration",
@@ -135,22 +136,22 @@ def is_shaped(link: Link) -> bool:
 
 
 def check_cpu(facts: EmulationRecord) -> Iterator[Reason]:
-    """The machine had enough CPU time."""
+    """The machine had enough CPU time; what a run suffered without it, other checks find."""
     cpus = facts["cpus"]
     if facts["relay_cpu_share"] > BUSY_SHARE:
         yield Reason(
-            WARN, "cpu", f"the relay computed {facts['relay_cpu_share']:.0%} of the time; "
+            NOTE, "cpu", f"the relay computed {facts['relay_cpu_share']:.0%} of the time; "
             "it is at its limit"
         )  # fmt: skip
     if facts["idle_cpu_cores"] < IDLE_CORES:
-        yield Reason(WARN, "cpu", f"no CPU was idle: {facts['idle_cpu_cores']:.2f} of {cpus} cores")
+        yield Reason(NOTE, "cpu", f"no CPU was idle: {facts['idle_cpu_cores']:.2f} of {cpus} cores")
     if facts["other_cpu_cores"] > OTHER_CORES:
         yield Reason(
-            WARN, "cpu", f"other processes took {facts['other_cpu_cores']:.2f} of {cpus} cores"
+            NOTE, "cpu", f"other processes took {facts['other_cpu_cores']:.2f} of {cpus} cores"
         )
     if facts["stolen_cpu_cores"] > STOLEN_SHARE * cpus:
         yield Reason(
-            WARN,
+            NOTE,
             "cpu",
             f"the hypervisor took {facts['stolen_cpu_cores']:.2f} of {cpus} cores for others",
         )

@@ -11,9 +11,11 @@ from dumbbell.scenario import Scenario
 if TYPE_CHECKING:
     from dumbbell.records.rows import FlowRecord
 
-__all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "about_flows", "worst"]
+__all__ = ["INVALID", "NOTE", "OK", "WARN", "Reason", "Verdict", "about_flows", "worst"]
 
 OK, WARN, INVALID = "OK", "WARN", "INVALID"
+#: Status of what may have been a danger to a run, and is no finding about it.
+NOTE = "NOTE"
 
 
 def worst(statuses: Iterable[str]) -> str:
@@ -28,7 +30,8 @@ class Reason:
     Attributes
     ----------
     status
-        ``WARN``: the numbers are right, but check this; ``INVALID``: do not use them.
+        ``WARN``: the numbers are right, but check this; ``INVALID``: do not use them; ``NOTE``: a
+        circumstance, from which the run need not have suffered.
     check
         Which check found it: one of the names in docs/format-run.md.
     message
@@ -45,9 +48,27 @@ class Reason:
 
 @dataclass(frozen=True)
 class Verdict:
-    """OK, WARN or INVALID, and why."""
+    """OK, WARN or INVALID, and why.
+
+    Attributes
+    ----------
+    reasons
+        What is wrong; none of a run that is OK.
+    notes
+        Circumstances from which the run need not have suffered.
+    """
 
     reasons: tuple[Reason, ...] = field(default=())
+    notes: tuple[Reason, ...] = field(default=())
+
+    @classmethod
+    def of(cls, found: Iterable[Reason]) -> Verdict:
+        """Return the verdict of what the checks found."""
+        all_ = tuple(found)
+        return cls(
+            tuple(each for each in all_ if each.status != NOTE),
+            tuple(each for each in all_ if each.status == NOTE),
+        )
 
     @property
     def status(self) -> str:
@@ -59,7 +80,8 @@ class Verdict:
         reasons = [
             {"status": r.status, "check": r.check, "message": r.message} for r in self.reasons
         ]
-        return {"status": self.status, "reasons": reasons}
+        notes = [{"check": note.check, "message": note.message} for note in self.notes]
+        return {"status": self.status, "reasons": reasons, **({"notes": notes} if notes else {})}
 
 
 def about_flows(

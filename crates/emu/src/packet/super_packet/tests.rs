@@ -11,6 +11,7 @@ pub(in crate::packet) const RECEIVER: Taken = Taken {
     address: Ipv4Addr::new(10, 0, 0, 2),
     address6: Some(Ipv6Addr::new(0xfd64, 0x756d, 0x6262, 0, 0, 0, 0x0a00, 2)),
     any_protocol: false,
+    for_others: false,
 };
 
 /// Where the checksums of TCP and UDP are, from the start of the header.
@@ -20,6 +21,7 @@ const UDP_CHECKSUM_OFFSET: u16 = 6;
 /// The same, of programs.
 const PROGRAMS: Taken = Taken {
     any_protocol: true,
+    for_others: false,
     ..RECEIVER
 };
 

@@ -1,0 +1,146 @@
+"""Command lines of mahimahi's, answered with ours."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from dumbbell.base.errors import ScenarioError
+from dumbbell.scenario.trace import read_trace
+
+__all__ = ["COMMANDS", "answer_mahimahi", "ours"]
+
+COMMANDS = ("mm-delay", "mm-link", "mm-loss", "mm-meter")
+#: Without a link, packets take no time on one.
+ANY_RATE = ("--rate", "none")
+#: As little delay as packets' lateness is small beside.
+NO_DELAY = "1ms"
+#: mahimahi's queues by ours; `droptail` is a `--buffer` alone.
+QUEUES = {"codel": "codel", "pie": "pie"}
+
+
+def answer_mahimahi(words: Sequence[str]) -> None:
+    """Refuse a command of mahimahi's that is not installed, or `mm-link`'s arguments, with ours.
+
+    Raises
+    ------
+    ScenarioError
+        It is one.
+    """
+    if not words:
+        return
+    if words[0] in COMMANDS:
+        if shutil.which(words[0]) is None:
+            raise ScenarioError(f"`{words[0]}` is mahimahi's; ours is `{ours(words)}`")
+    elif len(words) > 1 and all(is_trace(Path(word)) for word in words[:2]):
+        raise ScenarioError(
+            f"that is `mm-link`'s order, the uplink's trace first; ours is "
+            f"`{ours(['mm-link', *words])}`"
+        )
+
+
+def is_trace(place: Path) -> bool:
+    """Whether a file is a trace, and no program."""
+    if not place.is_file() or os.access(place, os.X_OK):
+        return False
+    try:
+        return bool(read_trace(place))
+    except ScenarioError:
+        return False
+
+
+def ours(words: Sequence[str]) -> str:
+    """Return our command for a command of mahimahi's, with those within it.
+
+    Examples
+    --------
+    >>> ours(["mm-delay", "20", "mm-link", "up", "down", "ping", "server"])
+    'dumbbell emulate --rtt 40ms --up-trace up --trace down -- ping server'
+    """
+    options: dict[str, str] = {}
+    rest = list(words)
+    while rest and rest[0] in COMMANDS:
+        rest = TRANSLATIONS[rest[0]](rest[1:], options)
+    if not {"--trace", "--up-trace"} & set(options):
+        options = {ANY_RATE[0]: ANY_RATE[1], **options}
+    # Without it, ours would have 40 ms.
+    options.setdefault("--rtt", NO_DELAY)
+    given = [part for name, value in options.items() for part in (name, value) if part]
+    command = ["--", *rest] if rest else ["--interactive"]
+    return shlex.join(["dumbbell", "emulate", *given, *command])
+
+
+def delay(words: Sequence[str], options: dict[str, str]) -> list[str]:
+    """Read ``mm-delay MS``: of each way, so twice as much of both."""
+    ms, rest = (words[0], words[1:]) if words else ("", [])
+    before = int(options.get("--rtt", "0ms").removesuffix("ms"))
+    options["--rtt"] = f"{before + 2 * int(ms)}ms" if ms.isdecimal() else "40ms"
+    return list(rest)
+
+
+def loss(words: Sequence[str], options: dict[str, str]) -> list[str]:
+    """Read ``mm-loss uplink|downlink SHARE``."""
+    way, share, *rest = [*words, *("",) * (2 - len(words))] if len(words) < 2 else words
+    try:
+        percent = f"{100 * float(share):g}%"
+    except ValueError:
+        percent = "1%"
+    options["--up-loss" if way == "uplink" else "--loss"] = percent
+    return list(rest)
+
+
+def link(words: Sequence[str], options: dict[str, str]) -> list[str]:
+    """Read ``mm-link UPLINK DOWNLINK [OPTION]… [COMMAND]``; options may stand anywhere before."""
+    rest, once = list(words), ""
+    traces: list[str] = []
+    while rest and (rest[0].startswith("-") or len(traces) < 2):
+        word = rest.pop(0)
+        if word == "--":
+            break
+        if not word.startswith("-"):
+            traces.append(word)
+            continue
+        name, equals, value = word.partition("=")
+        if name in WITH_VALUE and not equals and rest:
+            value = rest.pop(0)
+        once = ":once=on" if name == "--once" else once
+        if name.startswith("--meter"):
+            options["--live"] = ""
+        take_option(name, value, options)
+    for option, trace in zip(("--up-trace", "--trace"), traces, strict=False):
+        options[option] = f"{trace}{once}"
+    return rest
+
+
+#: Options of `mm-link` with a value.
+WITH_VALUE = tuple(
+    f"--{way}-{what}" for way in ("uplink", "downlink") for what in ("log", "queue", "queue-args")
+)
+
+
+def take_option(name: str, value: str, options: dict[str, str]) -> None:
+    """Translate an option of `mm-link`'s."""
+    way = "up-" if name.startswith("--uplink") else ""
+    if name.endswith("-log"):
+        options[name] = value
+    elif name.endswith("-queue") and value in QUEUES:
+        options[f"--{way}queue"] = QUEUES[value]
+    elif name.endswith("-queue-args"):
+        for part in value.split(","):
+            unit, _, number = part.strip().partition("=")
+            if unit in ("bytes", "packets"):
+                options[f"--{way}buffer"] = f"{number}{'B' if unit == 'bytes' else 'pkt'}"
+
+
+def others(words: Sequence[str], options: dict[str, str]) -> list[str]:
+    """Read what has no arguments of ours: ``mm-meter``."""
+    options["--live"] = ""
+    return [word for word in words if not word.startswith("--meter")]
+
+
+TRANSLATIONS = {
+    "mm-delay": delay, "mm-link": link, "mm-loss": loss, "mm-meter": others,
+}  # fmt: skip

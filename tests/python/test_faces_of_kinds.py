@@ -1,0 +1,179 @@
+"""Every face of a result works with its defaults on every kind of result."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from dumbbell.scenario import Scenario
+from tests.python.conftest import Outcome
+from tests.python.emulated import EMULATE, PYTHON
+from tests.python.kinds_of_runs import KINDS
+
+#: Commands on a result, and the files that they write.
+FACES = {
+    "plot": ("plot {run} --out {out}/plots", "plots/*.svg"),
+    "report": ("report {run} --out {out}/page.html", "page.html"),
+    "report against": ("report {run} --against {run} --out {out}/two.html", "two.html"),
+    "export": ("export {run} --csv --out {out}/csv", "csv/flows.csv"),
+    "compare": ("compare {run} {run}", ""),
+    "archive": ("archive {run} -o {out}/run.tar.zst", "run.tar.zst"),
+}
+#: What a kind does not have.
+LACKS = {
+    ("without_series", "plot"): "the run recorded no time series; run it with a sample interval",
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result of a kind, in a directory of its name."""
+    place: Path = tmp_path_factory.mktemp("kind") / request.param
+    KINDS[request.param](place)
+    return place
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_a_face_works_with_its_defaults(
+    face: str, result: Path, tmp_path: Path, cli: Callable[..., Outcome]
+) -> None:
+    words, file = FACES[face]
+    outcome = cli(*words.format(run=result, out=tmp_path).split())
+    lacks = LACKS.get((result.name, face))
+    if lacks is not None:
+        assert outcome.code == 2
+        assert lacks in outcome.err
+        return
+    assert outcome.code == 0, outcome.err
+    if file == "csv/flows.csv" and result.name == "without_series":
+        file = "csv/groups.csv"
+    if file:
+        assert all(path.stat().st_size > 100 for path in tmp_path.glob(file))
+        assert list(tmp_path.glob(file))
+
+
+def test_a_trace_of_what_a_run_captured(tmp_path: Path, cli: Callable[..., Outcome]) -> None:
+    KINDS["captured"](tmp_path / "run")
+    outcome = cli("analyze", str(tmp_path / "run"), "--json", "--out", str(tmp_path / "analysis"))
+    assert outcome.code == 0, outcome.err
+    assert len(json.loads(outcome.out)["connections"]) == 2
+    assert cli("report", str(tmp_path / "analysis")).code == 0
+
+
+@pytest.fixture(scope="module")
+def emulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that sends upwards beside CUBIC flows, fabricated."""
+    place: Path = tmp_path_factory.mktemp("emulated") / "run"
+    KINDS["emulated"](place)
+    return place
+
+
+def test_the_page_of_an_emulated_run_is_headed_by_its_command_and_the_time_it_took(
+    emulated: Path, tmp_path: Path, cli: Callable[..., Outcome]
+) -> None:
+    page = tmp_path / "page.html"
+    assert cli("report", str(emulated), "--out", str(page)).code == 0
+    text = page.read_text(encoding="utf-8")
+    heading = re.search(r"<h1>(.*?)</h1>", text)
+    assert heading is not None
+    assert heading[1] == "python3 rtc.py send server"
+    assert "<strong>2s</strong>" in text
+    assert "86400s" not in text
+    # Rules of sharing say nothing of programs, which send what they like.
+    assert "max-min" not in text
+
+
+def test_what_a_program_sends_upwards_counts(emulated: Path) -> None:
+    run = dumbbell.Run.load(emulated)
+    assert run.groups[0]["goodput_bps"] > 1e6
+    assert 0 < run.groups[0]["share"] < 1
+    from dumbbell.run.directions import ways_of
+
+    ways = {way.links: way for way in ways_of(run)}
+    assert set(ways) == {("bottleneck",), ("up",)}
+    down, up = ways[("bottleneck",)], ways[("up",)]
+    assert [got.group for got in down.groups] == [1]
+    assert [got.group for got in up.groups] == [0, 2]
+    for way in ways.values():
+        assert sum(got.share for got in way.groups) == pytest.approx(1)
+    assert up.groups[0].goodput_bps == pytest.approx(run.groups[0]["goodput_bps"])
+    assert up.jain is not None
+    assert 0.5 <= up.jain <= 1
+
+
+def test_the_summary_has_a_line_for_each_group_and_direction(
+    emulated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dumbbell.cli.print_emulation import print_emulation
+
+    print_emulation(dumbbell.Run.load(emulated))
+    lines = capsys.readouterr().err.splitlines()
+    assert max(map(len, lines)) <= 80, lines
+    starts = [line.split("  ")[0] for line in lines if not line.startswith(" ")]
+    assert starts[:2] == ["server → client", "client → server"]
+    down, up = (next(i for i, line in enumerate(lines) if line.startswith(s)) for s in starts[:2])
+    of_down, of_up = "\n".join(lines[down:up]), "\n".join(lines[up:])
+    assert "Jain's index" in of_down
+    assert "Jain's index" in of_up
+    assert "python3" not in of_down
+    assert re.search(r"python3 +[\d.]+ Mbit/s, [\d.]+ %; RTT mean [\d.]+ ms, p95", of_up)
+    assert len(re.findall(r"cubic", of_up)) == 1
+
+
+def test_panels_of_several_links_name_their_link(emulated: Path) -> None:
+    from dumbbell.plots.run_figures import draw_series
+
+    figures = draw_series(dumbbell.Run.load(emulated), ["queue"])
+    assert [figure.y_label for figure in figures] == [
+        "queue at bottleneck (packets)", "queue at up (packets)",
+    ]  # fmt: skip
+
+
+@pytest.mark.kernel
+@pytest.mark.timeout(240)
+def test_a_real_emulated_run_has_every_face(tmp_path: Path, cli: Callable[..., Outcome]) -> None:
+    """What a sender at the client gets beside CUBIC each way is neither 0 nor nothing."""
+    receive = (
+        "import socket; s = socket.create_server(('', 9000)); c, _ = s.accept()\n"
+        "while c.recv(65536): pass"
+    )
+    send = (
+        "import socket, time; s = socket.create_connection(('server', 9000))\n"
+        "end = time.time() + 3\n"
+        "while time.time() < end: s.send(bytes(65536))"
+    )
+    run = tmp_path / "run"
+    done = subprocess.run(
+        [
+            *EMULATE, "--rate", "10mbit", "--rtt", "20ms", "--with", "linux/cubic:2",
+            "--with-up", "linux/cubic", "--serve", f'{PYTHON} -c "{receive}"',
+            "--ready", "tcp:9000", "--out", str(run), "--", sys.executable, "-c", send,
+        ],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    up = done.stderr[done.stderr.index("client → server") :]
+    rate = re.search(r"python3?[\d.]* +([\d.]+) Mbit/s, [\d.]+ %", up)
+    assert rate is not None, done.stderr
+    assert float(rate[1]) > 0.5
+    assert dumbbell.Run.load(run).groups[0]["share"] > 0.02
+    for words, _ in FACES.values():
+        outcome = cli(*words.format(run=run, out=tmp_path).split())
+        assert outcome.code == 0, outcome.err
+
+
+@pytest.mark.kernel
+def test_a_real_kernel_run_has_every_face(tmp_path: Path, cli: Callable[..., Outcome]) -> None:
+    run = tmp_path / "run"
+    asked = Scenario(["linux/cubic", "linux/reno"], rate="10mbit", rtt="20ms", time="2s")
+    dumbbell.run(asked, engine="kernel").save(run)
+    for words, _ in FACES.values():
+        outcome = cli(*words.format(run=run, out=tmp_path).split())
+        assert outcome.code == 0, outcome.err
