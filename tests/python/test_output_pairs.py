@@ -84,12 +84,12 @@ COMMANDS = {
     ),
     "plot": Asked("plot {run}", {"--out": ("--out {out}/p", "p/*.svg"), **JSON}),
     "report": Asked("report {run}", {"--out": ("--out {out}/page.html", "page.html"), **JSON}),
-    "export": Asked(
-        "export {run}",
+    "report export": Asked(
+        "report export {run}",
         {"--csv": ("--csv", ""), "--out": ("--csv --out {out}/x", "x/*.csv"), **JSON},
     ),
-    "xval": Asked(
-        "xval reno --buffer 2bdp --time 1s --reps 2",
+    "validate": Asked(
+        "validate reno --buffer 2bdp --time 1s --reps 2",
         {
             "--out": ("--out {out}/x", "x/report.html"),
             "--save": ("--save {out}/x.json", "x.json"),
@@ -135,7 +135,7 @@ def test_every_command_with_several_outputs_is_here():
     found = {}
     for name, command in commands(command_line()):
         options = {option for param in command.params for option in param.opts} & OUTPUTS
-        if name == "metrics":  # prints one or the other
+        if name == "list metrics":  # prints one or the other
             options.discard("--markdown")
         if len(options) > 1:
             found[name] = options
@@ -160,7 +160,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize(("command", "pair"), PAIRS)
 def test_both_are_written(command, pair, places, tmp_path, cli, request):
-    if command == "xval":
+    if command == "validate":
         request.getfixturevalue("fabricated_kernel")
     asked = COMMANDS[command]
     words, after, client = asked.words.partition(" -- ")

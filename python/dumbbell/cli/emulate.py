@@ -101,7 +101,7 @@ def emulate_command(
         typer.Option(
             "--with-up",
             metavar="CC[:FLOWS]",
-            rich_help_panel=PROGRAMS,
+            rich_help_panel=rare(PROGRAMS),
             show_default=False,
             help="The same from client to server.",
         ),
@@ -173,7 +173,7 @@ def emulate_command(
         typer.Option(
             "--downlink-log",
             metavar="FILE",
-            rich_help_panel=options.OUTPUT,
+            rich_help_panel=rare(options.OUTPUT),
             help="The same of the link from server to client, in mahimahi's format.",
         ),
     ] = None,
@@ -182,7 +182,7 @@ def emulate_command(
         typer.Option(
             "--uplink-log",
             metavar="FILE",
-            rich_help_panel=options.OUTPUT,
+            rich_help_panel=rare(options.OUTPUT),
             help="The same of the link from client to server.",
         ),
     ] = None,

@@ -10,7 +10,6 @@ from dumbbell.emulation.scenario import UP
 from dumbbell.run import Run
 from dumbbell.run.directions import Got, Way, ways_of
 from dumbbell.run.links import LinkCounts
-from dumbbell.scenario.group_labels import label_of
 from dumbbell.scenario.link import BOTTLENECK, UNLIMITED
 from dumbbell.terminal.console import err, paint
 
@@ -24,7 +23,7 @@ def print_emulation(result: Run) -> None:
     """Print each way with who got what of it, and the verdict, to stderr."""
     console = err()
     ways = {way.links[0]: way for way in ways_of(result) if way.links}
-    labels = short_labels(result)
+    labels = result.scenario.group_labels
     for link in result.links:
         for line in link_lines(link, ways.get(link["name"]), labels):
             console.print(line, markup=False)
@@ -76,22 +75,6 @@ def group_text(got: Got, label: str, *, is_alone: bool) -> str:
     if got.rtt_mean_us is not None and got.rtt_p95_us is not None:
         parts.append(f"RTT mean {got.rtt_mean_us / 1e3:.1f} ms, p95 {got.rtt_p95_us / 1e3:.1f} ms")
     return f"{label}  {'; '.join(parts)}"
-
-
-def short_labels(result: Run) -> list[str]:
-    """Return a label for each group, without the way that it is printed under."""
-    full = result.scenario.group_labels
-    short = [
-        label if group.client is not None or group.cc.is_file else label_of(group.cc)
-        for label, group in zip(full, result.scenario.groups, strict=True)
-    ]
-    on_way = [
-        (group.route, name) for group, name in zip(result.scenario.groups, short, strict=True)
-    ]
-    return [
-        name if on_way.count(place) == 1 else label
-        for place, name, label in zip(on_way, short, full, strict=True)
-    ]
 
 
 def rate_words(rate_bps: int) -> str:

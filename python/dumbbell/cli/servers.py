@@ -1,4 +1,4 @@
-"""What `--serve` starts: programs at the server, the names before their lines, the wait for them."""
+"""What `--serve` starts: programs at the server, names before their lines, the wait for them."""
 
 from __future__ import annotations
 

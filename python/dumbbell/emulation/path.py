@@ -181,10 +181,11 @@ class EmulatedPath:
         try:
             if self._keeps_awake:
                 self._awake = _core.KeptAwake()
-            self._emulation = _core.Emulation(
-                self._prepared.scenario.to_json(), None, self._capture,
-                None if self._way_out is None else self._way_out.to_json(),
-            )  # fmt: skip
+            asked = (self._prepared.scenario.to_json(), None, self._capture)
+            if self._way_out is None:
+                self._emulation = _core.Emulation(*asked)
+            else:
+                self._emulation = _core.Emulation(*asked, self._way_out.to_json())
         except _core.EngineError as error:
             self._let_sleep()
             raise EngineError(str(error)) from None

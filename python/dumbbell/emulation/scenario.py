@@ -11,6 +11,7 @@ from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Field, fields_of
+from dumbbell.scenario.group_labels import label_of
 from dumbbell.scenario.link import BOTTLENECK, UNLIMITED
 
 __all__ = ["PATH_FIELDS", "UP", "competitor", "emulated_scenario", "rate_of"]
@@ -86,11 +87,14 @@ def emulated_scenario(
     programs = Group(
         client=client, **routes, **{name: value for name, value in given.items() if value}
     )
+    upwards: dict[str, Any] = {"route": [UP], "back": [BOTTLENECK]}
+    down_groups = [competitor(each, routes) for each in competitors]
+    up_groups = [competitor(each, upwards) for each in competitors_up]
     return Scenario(
         [
             programs,
-            *(competitor(each, routes) for each in competitors),
-            *(competitor(each, {"route": [UP], "back": [BOTTLENECK]}) for each in competitors_up),
+            *named_by_way(down_groups, "down", up_groups),
+            *named_by_way(up_groups, "up", down_groups),
         ],
         links=[Link(BOTTLENECK, **down), Link(UP, **up)],
         **of_scenario,
@@ -100,6 +104,18 @@ def emulated_scenario(
 def rate_of(value: Any) -> Any:
     """Return a rate as a scenario takes it: ``none`` is one at which packets take no time."""
     return UNLIMITED if value == "none" else value
+
+
+def named_by_way(groups: Sequence[Group], way: str, others: Sequence[Group]) -> list[Group]:
+    """Name groups by their way where there is one of the same algorithm on the other."""
+    on_other = {label_of(group.cc) for group in others}
+    labels = [label_of(group.cc) for group in groups]
+    return [
+        replace(group, name=f"{label.rpartition('/')[2]} {way}")
+        if label in on_other and labels.count(label) == 1 and not group.name
+        else group
+        for group, label in zip(groups, labels, strict=True)
+    ]
 
 
 def name_of(client: Sequence[str] | str) -> str:
