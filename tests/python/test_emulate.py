@@ -335,6 +335,9 @@ def test_the_error_of_a_block_is_not_hidden_by_that_of_the_path(monkeypatch):
     class Broken:
         """A path that cannot be ended in order."""
 
+        def snapshot(self):
+            return '{"time_s": 0.0}'
+
         def stop(self):
             raise dumbbell._core.EngineError("the relay stopped in the middle of the run")
 

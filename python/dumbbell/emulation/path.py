@@ -256,9 +256,9 @@ class EmulatedPath:
         """End all programs and the path; return the run."""
         if self._result is None:
             emulation = self._running()
-            ran_ns = int(1e9 * json.loads(emulation.snapshot())["time_s"])
-            self._began_ns = time.time_ns() - ran_ns
             try:
+                ran_ns = int(1e9 * json.loads(emulation.snapshot())["time_s"])
+                self._began_ns = time.time_ns() - ran_ns
                 output = emulation.stop()
             except _core.EngineError as error:
                 raise EngineError(str(error)) from None
