@@ -54,7 +54,7 @@ class Server:
         self.printing.start()
 
     def print_lines(self, source: int) -> None:
-        """Copy lines to stderr until nobody writes any more."""
+        """Copy lines to stderr until no one writes any more."""
         with os.fdopen(source, "rb") as lines, suppress(OSError):  # a terminal ends with an error
             for line in lines:
                 text = line.decode(errors="replace").rstrip("\r\n")

@@ -81,7 +81,11 @@ class ResultSource:
         }
         run = next(iter(self.runs.values()))
         if run.scenario.sample != 0 and "flows" in run.tables:
+            tables = {name: run.tables[name] for name in ("flows", "queue")}
             for name, each in SERIES.items():
+                column = tables[each.table][each.column]
+                if column.null_count == len(column):
+                    continue  # no socket says it, of programs
                 of_links = each.table == "queue"
                 found[name] = Quantity(
                     name, each.title, each.unit, over_time=True, of_links=of_links

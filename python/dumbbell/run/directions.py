@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Got", "Way", "ways_of"]
 
 #: What a group sends one way counts from this part of what it sends the other way on: less are
-#: requests and reports, which compete with nobody.
+#: requests and reports, which compete with no flow.
 COUNTS_FROM = 0.01
 
 

@@ -213,7 +213,7 @@ mod tests {
                 way: Way::Back,
             };
             let packets = SuperPacket::parse(read, &taken).expect("a datagram");
-            let Owner { connection, flow } = table.owner_of_program(route, &packets);
+            let Owner { connection, flow } = table.owner_of_program(route, &packets, None);
             (connection, flow)
         };
         assert_eq!(owner(&mut table, 0, &read), (first + 2, 0));
