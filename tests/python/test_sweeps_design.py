@@ -1,3 +1,4 @@
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dumbbell import Group, Scenario, ScenarioError, Sweep
+from dumbbell.cli.axes import other_axes
 from dumbbell.runs.key import run_key
 from dumbbell.sweeps.design import Design, label_of, make_design
 
@@ -51,6 +53,10 @@ def test_zipped_axes_change_together():
         ("jitter", "0ms,50ms", lambda s: s.groups[0].jitter),
         ("rwnd", "1MiB,2MiB", lambda s: s.groups[1].rwnd),
         ("time", "1s,2s", lambda s: s.time),
+        ("trace", "cellular:rate=6mbit,seed=2,poisson:rate=3mbit", lambda s: s.trace),
+        ("impair", "random_loss:loss=1%+corrupt:probability=1%,random_loss:loss=2%",
+         lambda s: s.links[0].impair),
+        ("link.queue", "codel,fq_codel", lambda s: s.links[0].queue),
     ],
 )  # fmt: skip
 def test_any_field_is_an_axis(name, values, found):
@@ -143,3 +149,64 @@ def test_a_key_is_of_the_text_of_ones_own_congestion_control(tmp_path):
     header.write_text("#define GAIN 3\n")
     assert key() != first
     assert run_key(BASE, "simulator").digest != run_key(BASE, "kernel").digest
+
+
+def trace_files(place: Path) -> list[str]:
+    """Write three traces, of which two have the same name."""
+    for name, gap in (("a/lte.down", 2), ("b/lte.down", 5), ("y.down", 3)):
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text("".join(f"{at}\n" for at in range(gap, 1000, gap)))
+    return [str(place / name) for name in ("a/lte.down", "b/lte.down", "y.down")]
+
+
+def test_traces_of_files_are_called_by_their_names_and_kept_whole(tmp_path):
+    first, second, third = trace_files(tmp_path)
+    scenario = Scenario(["reno"], buffer="50kB", time="1s")
+    sweep = Sweep(scenario, {"trace": [first, second, third, "cellular:rate=3mbit"]})
+    (axis,) = sweep.design.axes
+    assert axis.labels == (first, second, "y.down", "cellular:rate=3mbit")
+    assert len({int(cell.links[0].rate) for cell in sweep.scenarios}) == 4, "each has its own"
+    result = sweep.run(cache=False, out=tmp_path / "s")
+    for name in (first, second, third):
+        Path(name).unlink()
+    loaded = type(result).load(tmp_path / "s")
+    assert loaded.axes[0].labels == axis.labels
+    assert [scenario.to_dict() for _, scenario in loaded.design.points] == [
+        scenario.to_dict() for _, scenario in result.design.points
+    ]
+    assert loaded.rows.equals(result.rows)
+    assert Sweep.resume(tmp_path / "s").has_all_runs
+
+
+def test_a_file_s_trace_has_the_same_run_under_any_name(tmp_path):
+    scenario = Scenario(["reno"], buffer="50kB", time="1s")
+    (named,) = Sweep(scenario, {"trace": trace_files(tmp_path)[2:]}).scenarios
+    plain = scenario.replace(trace=str(tmp_path / "y.down"))
+    assert named.to_dict() == plain.to_dict()
+    assert run_key(named, "simulator").digest == run_key(plain, "simulator").digest
+
+
+@pytest.mark.parametrize(
+    ("given", "axes", "joined"),
+    [
+        ("rate=5mbit,10mbit+rtt=40ms,20ms", {"rate": "5mbit,10mbit", "rtt": "40ms,20ms"},
+         [["rate", "rtt"]]),
+        ("impair=random_loss:loss=1%+corrupt:probability=1%",
+         {"impair": "random_loss:loss=1%+corrupt:probability=1%"}, []),
+        ("1.cc=cubic,bbr + link.up.rate=1mbit,2mbit",
+         {"1.cc": "cubic,bbr", "link.up.rate": "1mbit,2mbit"}, [["1.cc", "link.up.rate"]]),
+    ],
+)  # fmt: skip
+def test_plus_joins_axes_and_leaves_impairments_alone(given, axes, joined):
+    assert other_axes([given], ()) == (axes, joined)
+
+
+def test_joined_axes_make_a_row_of_cells(cli):
+    outcome = cli(
+        "sweep", "reno", "--axis", "rate=5mbit,10mbit+rtt=40ms,20ms", "--time", "1s", "--json"
+    )
+    assert outcome.code == 0, outcome.err
+    points = [run["point"] for run in json.loads(outcome.out)]
+    assert points == [{"rate": "5mbit", "rtt": "40ms"}, {"rate": "10mbit", "rtt": "20ms"}]
+    outcome = cli("sweep", "reno", "--axis", "rate=5mbit,10mbit+rtt=40ms", "--time", "1s")
+    assert (outcome.code, "`rate` has 2, `rtt` has 1 values" in outcome.err) == (2, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable
 from typing import Any
 
@@ -9,6 +10,10 @@ from dumbbell.base.errors import ScenarioError
 from dumbbell.terminal.options import OPTION_FIELDS, Fields
 
 __all__ = ["RANGE", "constants_and_lists", "other_axes"]
+
+#: Between axes that change together; impairments have `+` between them too, but no `=` after a
+#: name.
+JOINED = re.compile(r"\+(?=\s*[\w.]+\s*=)")
 
 RANGE = "A list `a,b,c`, a doubling range `a..b` or even steps `a..b/n`."
 
@@ -42,14 +47,22 @@ def constants_and_lists(
     return constants, lists
 
 
-def other_axes(given: Iterable[str], named: Container[str]) -> dict[str, str]:
-    """Return the axes of `--axis`."""
+def other_axes(
+    given: Iterable[str], named: Container[str]
+) -> tuple[dict[str, str], list[list[str]]]:
+    """Return the axes of `--axis`, and the names of those that `+` joins: they change together."""
     axes: dict[str, str] = {}
+    joined = []
     for text in given:
-        name, equals, values = (part.strip() for part in text.partition("="))
-        if not equals or not name:
-            raise ScenarioError(f"axis `{text}` has no values; use `--axis NAME=VALUES`")
-        if name in axes or name in named:
-            raise ScenarioError(f"axis `{name}` is given twice; list all its values in one")
-        axes[name] = values
-    return axes
+        names = []
+        for part in JOINED.split(text):
+            name, equals, values = (word.strip() for word in part.partition("="))
+            if not equals or not name:
+                raise ScenarioError(f"axis `{text}` has no values; use `--axis NAME=VALUES`")
+            if name in axes or name in named:
+                raise ScenarioError(f"axis `{name}` is given twice; list all its values in one")
+            axes[name] = values
+            names.append(name)
+        if len(names) > 1:
+            joined.append(names)
+    return axes, joined

@@ -250,7 +250,8 @@ def check_metrics(sources: Sequence[Source], names: Sequence[str]) -> None:
 def default_names(sources: Sequence[Source], kind: str | None) -> list[str]:
     """Return what is drawn unless the reader says what: what every result has."""
     has = [name for name in sources[0].quantities if all(name in s.quantities for s in sources)]
-    usual = [name for name in USUAL if name in has]
+    alone = all(source.group_count == 1 for source in sources)  # its share is always 100 %
+    usual = [name for name in USUAL if name in has and not (alone and name == "share")]
     series = [name for name in USUAL_SERIES if name in has]
     if kind == "scatter":
         return [next((n for n in (PAIR[0], "rtt_mean_us") if n in has), PAIR[0]), PAIR[1]]

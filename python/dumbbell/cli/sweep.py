@@ -25,7 +25,9 @@ from dumbbell.run.verdict import INVALID, WARN
 from dumbbell.runs import Progress, SweepInterrupted
 from dumbbell.runs.record_directory import file_digest
 from dumbbell.scenario.fields import RUN
+from dumbbell.scenario.trace import Trace
 from dumbbell.sweeps import Sweep, SweepResult
+from dumbbell.sweeps.design import label_of
 from dumbbell.sweeps.sweep_directory import ROWS, place_of
 from dumbbell.terminal import options
 from dumbbell.terminal.capture import CaptureOptions, Captures, tidying
@@ -80,7 +82,8 @@ Zips = Annotated[
     typer.Option(
         "--zip",
         metavar="NAME,NAME",
-        help="Axes that change together instead of being crossed. Repeatable.",
+        help="Axes that change together instead of being crossed, as `--axis a=…+b=…` does. "
+        "Repeatable.",
         rich_help_panel=rare(SWEEP),
     ),
 ]
@@ -262,10 +265,10 @@ def sweep_command(
         constants, lists = axes.constants_and_lists(
             fields, kept=[name for words in zips for name in words]
         )
-        more = axes.other_axes(axis or [], fields)
+        more, joined = axes.other_axes(axis or [], fields)
         base, named = base_of_axes(what, constants, lists, settings, upload, name)
         has_up_link = bool(upload or of_up_link(fields))
-        zips = [axis_names(names, has_up_link=has_up_link) for names in zips]
+        zips = [axis_names(names, has_up_link=has_up_link) for names in zips] + joined
         sweep = Sweep(
             base, {**named, **more}, zipped=zips,
             reps=repetition.reps, until_ci=repetition.until_ci,
@@ -408,7 +411,10 @@ def to_documents(result: SweepResult) -> list[dict[str, Any]]:
     cells = result.cells
     return [
         {
-            "point": {name: to_plain(value) for name, value in cells[cell].values.items()},
+            "point": {
+                name: label_of(value) if isinstance(value, Trace) else to_plain(value)
+                for name, value in cells[cell].values.items()
+            },
             "rep": rep,
             **run.to_dict(),
         }

@@ -99,7 +99,7 @@ class Link:
         "queues` lists them).",
     )  # fmt: skip
     trace: Of[Trace | None] = Field(
-        TraceOf(), None, panel=PATH, example="cellular:rate=5mbit", axis=False, sparse=True,
+        TraceOf(), None, panel=PATH, example="cellular:rate=5mbit", sparse=True,
         synonyms=("mahimahi", "mm_link", "delivery_trace", "opportunities"),
         doc="When the link's packets may pass: a trace file in mahimahi's format, or a generator "
         "(docs/media.md). The link's `rate` is always the trace's mean rate then.",

@@ -54,12 +54,16 @@ class Trace:
         What an opportunity carries, of IP packets.
     once
         Whether nothing passes after its end, instead of the same again.
+    label
+        What tables call it: a file as it was written, with its parameters. It is no part of the
+        trace.
     """
 
     text: str
     runs: tuple[Run, ...] = field(compare=False, repr=False)
     opportunity_bytes: int = OPPORTUNITY_BYTES
     once: bool = False
+    label: str = field(default="", compare=False)
 
     @classmethod
     def parse(cls, value: Trace | str, what: str = "trace") -> Self:
@@ -81,6 +85,7 @@ class Trace:
     @classmethod
     def _parse(cls, text: str) -> Self:
         name, _, rest = text.partition(":")
+        label = ""
         if name not in (*GENERATORS, WRITTEN):
             # A file's name may have a colon: parameters come after the last one.
             name, colon, rest = text.rpartition(":")
@@ -98,12 +103,13 @@ class Trace:
                 runs = tuple(expand_runs(settings.pop(RUNS, "")))
             else:
                 runs = read_trace(Path(name))
+                label = text
             if settings:
                 raise ScenarioError(f"`{excerpt(text)}`: unknown parameter{unknown(settings)}")
             name, own = WRITTEN, [f"{RUNS}={write_runs(runs)}"]
         check_runs(runs)
         words = ",".join([*own, *common])
-        return cls(f"{name}:{words}" if words else name, runs, int(size), once)
+        return cls(f"{name}:{words}" if words else name, runs, int(size), once, label)
 
     @classmethod
     @functools.lru_cache(maxsize=16)
@@ -277,11 +283,7 @@ def check_runs(runs: tuple[Run, ...]) -> None:
 
 
 class TraceOf(Named[Trace]):
-    """A delivery trace, one at a time: a sweep does not vary it."""
+    """A delivery trace."""
 
     def __init__(self) -> None:
         super().__init__(Trace.parse, "FILE|GENERATOR")
-
-    def is_list(self, text: str) -> bool:  # noqa: ARG002
-        """Whether text lists values: no."""
-        return False

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, product
+from pathlib import PurePath
 from typing import Any
 
 from dumbbell.base.errors import ScenarioError
@@ -15,6 +16,7 @@ from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.group_labels import Varied, group_labels, plain_labels
+from dumbbell.scenario.trace import Trace
 from dumbbell.sweeps.field import AxisField, field_of
 
 __all__ = [
@@ -306,7 +308,19 @@ def make_axis(field: AxisField, values: Sequence[Any] | str) -> Axis:
         read = [field.parse(value) for value in listed]
     if not read:
         raise ScenarioError(f"axis `{field.name}` has no values", key="axis")
-    return Axis(field.name, field.kind.unit(read), tuple(read), field.kind.numbers(read))
+    values = tuple(labelled(read) if all(isinstance(each, Trace) for each in read) else read)
+    return Axis(field.name, field.kind.unit(values), values, field.kind.numbers(values))
+
+
+def labelled(traces: Sequence[Trace]) -> list[Trace]:
+    """Return traces, those of files with labels that are short, no two alike."""
+    names = {trace.label: PurePath(trace.label).name for trace in traces}
+    short = [names[label] for label in names]
+    return [
+        replace(trace, label=names[trace.label] if short.count(names[trace.label]) == 1
+                else trace.label)
+        for trace in traces
+    ]  # fmt: skip
 
 
 def without_doubles(axis: Axis) -> Axis:
@@ -337,7 +351,9 @@ def check_zipped(axes: Mapping[str, Axis], zipped: Sequence[Sequence[str]]) -> N
 
 
 def label_of(value: Any) -> str:
-    """Write a value as a user would."""
+    """Write a value as a user would; the trace of a file by the file's name."""
+    if isinstance(value, Trace) and value.label:
+        return value.label
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dumbbell.base.errors import ScenarioError, nearest
@@ -141,6 +141,8 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
     """
     name = name.strip()
     whose, dot, key = name.rpartition(".")
+    if whose == "link" and scenario.is_dumbbell and key in fields_of(Link):
+        return replace(field_of(key, scenario), name=name)  # its one link's
     if whose == "link":
         raise ScenarioError(
             f"`{excerpt(name)}` names no field of a link; use `link.NAME.FIELD`, like "

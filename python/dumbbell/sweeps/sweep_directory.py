@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,8 @@ from dumbbell.runs.key import RunKey, run_key
 from dumbbell.runs.measuring import Measures, in_words_of
 from dumbbell.runs.record import Record
 from dumbbell.scenario import Scenario
-from dumbbell.sweeps.design import Cell, Design, make_design
+from dumbbell.scenario.trace import Trace
+from dumbbell.sweeps.design import Axis, Cell, Design, make_design
 from dumbbell.sweeps.kept_runs import KeptRun, KeptRuns
 from dumbbell.sweeps.plan import Plan
 from dumbbell.sweeps.result import SweepResult
@@ -188,6 +189,7 @@ class SweepDirectory:
                     "unit": axis.unit,
                     "values": list(axis.labels),
                     "numbers": None if axis.numbers is None else list(axis.numbers),
+                    **words_of(axis),
                 }
                 for axis in design.axes
             ],
@@ -312,13 +314,7 @@ def recorded_design(document: Mapping[str, Any]) -> Design:
 
     words = document["scenario"]
     scenario = Scenario.from_result(words, [recorded(group["cc"]) for group in words["group"]])
-    axes = {
-        axis["name"]: [
-            recorded(value) if axis["name"].rpartition(".")[2] == "cc" else value
-            for value in axis["values"]
-        ]
-        for axis in document["axes"]
-    }
+    axes = {axis["name"]: values_in(axis, recorded) for axis in document["axes"]}
     design = make_design(scenario, axes, document["zipped"])
     units = {axis["name"]: axis["unit"] for axis in document["axes"]}
     # Of a parameter only the result says the unit.
@@ -338,6 +334,23 @@ def load(path: Path) -> SweepResult:
         directory.provenance,
         failed=failed_in(path),
     )
+
+
+def words_of(axis: Axis) -> dict[str, list[str]]:
+    """Return an axis's values as a scenario has them, where their labels are others."""
+    is_labelled = any(isinstance(value, Trace) and value.label for value in axis.values)
+    return {"words": [str(value) for value in axis.values]} if is_labelled else {}
+
+
+def values_in(axis: Mapping[str, Any], recorded: Callable[[str], Any]) -> list[Any]:
+    """Return the values of an axis, read as far as a label does not say what they are."""
+    if "words" in axis:
+        return [
+            replace(Trace.parse(word), label="" if word == label else label)
+            for word, label in zip(axis["words"], axis["values"], strict=True)
+        ]
+    is_cc = axis["name"].rpartition(".")[2] == "cc"
+    return [recorded(value) if is_cc else value for value in axis["values"]]
 
 
 def failed_in(path: Path) -> dict[tuple[int, int], str]:

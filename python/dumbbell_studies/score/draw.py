@@ -25,8 +25,10 @@ PLACE = re.compile(r"\{(?:(?P<name>[a-z_]+)(?:=|(?=\})))?(?P<range>[^{}]*)\}", r
 DIGITS = 3
 #: Longer texts, such as a series of rates, are not part of a cell's label.
 MAX_LABEL = 60
-#: Fields of a scenario that no axis varies: they are not part of it either.
-NO_AXIS = frozenset(name for name, field in fields_of(Scenario).items() if not field.is_axis)
+#: Fields of a scenario that no axis varies, and traces: they are not part of it either.
+NO_AXIS = frozenset(
+    name for name, field in fields_of(Scenario).items() if not field.is_axis or name == "trace"
+)
 
 
 @dataclass(frozen=True)
