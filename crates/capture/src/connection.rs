@@ -4,9 +4,11 @@ use std::net::IpAddr;
 
 use crate::analysis::acknowledgment::Acknowledgment;
 use crate::analysis::direction::{DataContext, Direction, Syn, is_pure_ack};
+use crate::analysis::duplicate::CopyTally;
 use crate::analysis::flight::SentOutcome;
 use crate::analysis::options::AnalysisOptions;
 use crate::analysis::window::Scaling;
+use crate::network::NetworkId;
 use crate::packet::{Endpoint, TcpFlags, TcpPacket};
 
 /// A series with at most this many bins keeps them.
@@ -20,6 +22,12 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
+    /// The ends that no connection has.
+    pub(crate) const NONE: Self = Self {
+        low: (0, 0),
+        high: (0, 0),
+    };
+
     /// The ends of a packet, and which of its connection's directions it belongs to.
     #[inline]
     pub(crate) fn of(packet: &TcpPacket) -> (Self, usize) {
@@ -60,6 +68,22 @@ fn bits(address: IpAddr) -> u128 {
 pub(crate) struct ViewKey {
     pub(crate) ends: Ends,
     pub(crate) interface: u32,
+    pub(crate) network: NetworkId,
+}
+
+impl ViewKey {
+    /// Where it is seen.
+    pub(crate) fn place(self) -> (u32, NetworkId) {
+        (self.interface, self.network)
+    }
+
+    /// The key of the latest view there, in any network.
+    pub(crate) fn in_any_network(self) -> Self {
+        Self {
+            network: NetworkId::ANY,
+            ..self
+        }
+    }
 }
 
 /// A connection at one capture point.
@@ -72,8 +96,14 @@ pub(crate) struct View {
     pub(crate) last_ns: u64,
     /// Indexed by [`Ends::of`]; `None` until a packet of the direction is seen.
     pub(crate) directions: [Option<Box<Direction>>; 2],
+    /// The network of the direction that is not in the key's, if that is so.
+    pub(crate) other_network: Option<NetworkId>,
     destination: [Endpoint; 2],
     first_direction: usize,
+    /// How often packets without an IP id were captured twice.
+    copies: CopyTally,
+    /// Packets captured after later ones.
+    pub(crate) unsorted_pkts: u64,
     /// Last acknowledgment number for a direction of which nothing has been seen.
     early_ack: Option<u32>,
     /// Whether its packets are kept.
@@ -102,8 +132,11 @@ impl View {
             first_ns: packet.time_ns,
             last_ns: packet.time_ns,
             directions: [None, None],
+            other_network: None,
             destination,
             first_direction: direction,
+            copies: CopyTally::default(),
+            unsorted_pkts: 0,
             early_ack: None,
             is_recorded: false,
             counted_bytes: 0,
@@ -131,6 +164,21 @@ impl View {
                 None => packet.seq.wrapping_add(1) != this.first_seq,
             },
         }
+    }
+
+    /// Whether a packet is of the direction that was not seen yet: it continues what the other direction has sent and
+    /// acknowledged. Some mirror ports tag one direction only, or each with a VLAN of its own.
+    pub(crate) fn is_answered_by(&self, packet: &TcpPacket, direction: usize) -> bool {
+        const NEAR_BYTES: u32 = 1 << 22;
+        let (None, Some(other)) = (&self.directions[direction], &self.directions[1 - direction])
+        else {
+            return false;
+        };
+        let is_near = |seq: u32, expected: u32| {
+            seq.wrapping_sub(expected).cast_signed().unsigned_abs() <= NEAR_BYTES
+        };
+        let acknowledges = packet.flags.has(TcpFlags::ACK) && is_near(packet.ack, other.next_seq());
+        acknowledges && self.early_ack.is_none_or(|ack| is_near(packet.seq, ack))
     }
 
     fn is_closed(&self) -> bool {
@@ -197,11 +245,12 @@ impl View {
         since_ns: u64,
         options: &AnalysisOptions,
     ) -> Effect {
+        self.unsorted_pkts += u64::from(packet.time_ns < self.last_ns);
         self.last_ns = self.last_ns.max(packet.time_ns);
         let early_ack = self.early_ack;
         let this = self.directions[direction]
             .get_or_insert_with(|| Box::new(Direction::new(packet, early_ack)));
-        if !this.count(packet) {
+        if !this.count(packet, &mut self.copies) {
             return Effect {
                 is_repeated: true,
                 ..Effect::default()
@@ -239,7 +288,7 @@ impl View {
     pub(crate) fn scaling(&self, direction: usize) -> Scaling {
         let offer = |side: usize| {
             let syn = self.directions[side].as_ref()?.syn?;
-            Some(syn.window_scale)
+            syn.window_scale
         };
         Scaling::of(offer(direction), offer(1 - direction))
     }
@@ -247,6 +296,11 @@ impl View {
     #[inline]
     fn on_timestamps(&mut self, packet: &TcpPacket, direction: usize) {
         let Some((tsval, tsecr)) = packet.timestamps else {
+            if packet.has_cut_options
+                && let Some(this) = &mut self.directions[direction]
+            {
+                this.has_cut_options = true;
+            }
             return;
         };
         if let Some(this) = &mut self.directions[direction] {
@@ -307,9 +361,12 @@ impl View {
         options: &AnalysisOptions,
         effect: &mut Effect,
     ) {
-        let (window, context) = self.data_context(direction, options);
-        let is_window_closed =
-            (self.directions[1 - direction].as_ref()).is_some_and(|other| other.window.is_zero());
+        let other = self.directions[1 - direction].as_ref();
+        let window = other.and_then(|other| other.window.last_bytes);
+        let is_window_closed = other.is_some_and(|other| other.window.is_zero());
+        let is_first =
+            (self.directions[direction].as_ref()).is_some_and(|this| this.flight.is_none());
+        let context = is_first.then(|| self.data_context(direction, options));
         let Some(this) = &mut self.directions[direction] else {
             return;
         };
@@ -317,7 +374,7 @@ impl View {
             .flight
             .as_ref()
             .map_or(0, |flight| flight.held_segments());
-        effect.sent = this.on_data(packet, &context, is_window_closed);
+        effect.sent = this.on_data(packet, context.as_ref(), is_window_closed);
         if let Some(flight) = &mut this.flight {
             flight.record_inflight(packet.time_ns, since_ns, window);
             let bin = flight.series.at(since_ns);
@@ -328,26 +385,23 @@ impl View {
         }
     }
 
-    /// The window that limits a direction's data, and what else the other side announced.
-    #[inline]
-    fn data_context(
-        &self,
-        direction: usize,
-        options: &AnalysisOptions,
-    ) -> (Option<u64>, DataContext) {
+    /// What the other side announced before a direction's first data.
+    #[cold]
+    fn data_context(&self, direction: usize, options: &AnalysisOptions) -> DataContext {
         let other = self.directions[1 - direction].as_ref();
         let syn = other.and_then(|other| other.syn);
         let own_syn = self.directions[direction]
             .as_ref()
             .and_then(|this| this.syn);
-        let may_sack = |syn: Option<Syn>| syn.is_none_or(|syn| syn.is_sack_permitted);
-        let context = DataContext {
+        let may_sack = |syn: Option<Syn>| syn.and_then(|syn| syn.permits_sack()).unwrap_or(true);
+        DataContext {
             mss_bytes: syn.and_then(|syn| syn.mss_bytes),
             is_sack_permitted: may_sack(syn) && may_sack(own_syn),
+            window_bytes: self.scaling(1 - direction).most_bytes(),
+            near_rtt_ns: other.and_then(|other| other.handshake_rtt_ns),
             interval_ns: options.interval_ns,
             series_bins: options.series_bins,
-        };
-        (other.and_then(|other| other.window.last_bytes), context)
+        }
     }
 
     /// The end that a direction goes to.

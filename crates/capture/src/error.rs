@@ -46,10 +46,10 @@ pub enum Error {
 /// Why a frame contains no usable TCP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// Neither IPv4 nor IPv6.
-    NotIp,
-    /// IP, but not TCP.
-    NotTcp,
+    /// Neither IPv4 nor IPv6: the EtherType, 0 where there is none.
+    NotIp(u16),
+    /// IP, but not TCP: the protocol number.
+    NotTcp(u8),
     /// A fragment of an IP packet.
     Fragment,
     /// Cut before the end of the first 20 bytes of the TCP header.

@@ -17,12 +17,21 @@ pub(crate) struct IpPacket<'a> {
     pub(crate) ttl: u8,
     /// Protocol number of the payload, behind IPv6's extension headers.
     pub(crate) protocol: u8,
-    /// A part of a packet that was cut in pieces; the payload may begin in the middle of anything.
-    pub(crate) is_fragment: bool,
+    /// Its place in a packet that was cut in pieces; the payload may begin in the middle of anything.
+    pub(crate) fragment: Option<FragmentPlace>,
     /// The captured part of the payload, without what follows it.
     pub(crate) segment: &'a [u8],
     /// Length of the payload on the wire.
     pub(crate) segment_bytes: usize,
+}
+
+/// Where a fragment's payload belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FragmentPlace {
+    pub(crate) offset_bytes: u16,
+    pub(crate) has_more: bool,
+    /// What the fragments of a packet have in common.
+    pub(crate) id: u32,
 }
 
 impl<'a> IpPacket<'a> {
@@ -33,7 +42,7 @@ impl<'a> IpPacket<'a> {
         match packet.first().map(|first| first >> 4) {
             Some(4) => Self::parse_v4(packet, wire_bytes),
             Some(6) => Self::parse_v6(packet, wire_bytes),
-            Some(_) => Err(Unread::NotIp),
+            Some(_) => Err(Unread::NotIp(0)),
             None => Err(Unread::CutHeader),
         }
     }
@@ -58,7 +67,11 @@ impl<'a> IpPacket<'a> {
             id: Some(header.identification()),
             ttl: header.ttl(),
             protocol,
-            is_fragment: header.is_fragment(),
+            fragment: header.is_fragment().then(|| FragmentPlace {
+                offset_bytes: header.fragment_offset_bytes(),
+                has_more: header.has_more_fragments(),
+                id: header.identification().into(),
+            }),
             segment: captured_behind(captured, header_bytes, protocol)?,
             segment_bytes: total_bytes - header_bytes,
         })
@@ -74,13 +87,14 @@ impl<'a> IpPacket<'a> {
         };
         let payload_bytes = payload_bytes.ok_or(Unread::BadLength)?;
         let payload = &behind[..behind.len().min(payload_bytes)];
-        let extensions = Extensions::parse(header.next_header(), payload, false);
+        let extensions =
+            Extensions::parse(header.next_header(), payload, false).ok_or(Unread::CutHeader)?;
         let Extensions {
             bytes,
             protocol,
             is_fragment,
             ..
-        } = extensions.ok_or(Unread::CutHeader)?;
+        } = extensions;
         let segment_bytes = match payload_bytes.checked_sub(bytes) {
             Some(segment_bytes) => segment_bytes,
             None if protocol == PROTOCOL_TCP && !is_fragment => return Err(Unread::BadLength),
@@ -93,7 +107,11 @@ impl<'a> IpPacket<'a> {
             id: None,
             ttl: header.hop_limit(),
             protocol,
-            is_fragment,
+            fragment: is_fragment.then_some(FragmentPlace {
+                offset_bytes: extensions.fragment_offset_bytes,
+                has_more: extensions.has_more_fragments,
+                id: extensions.fragment_id,
+            }),
             segment: captured_behind(payload, bytes, protocol)?,
             segment_bytes,
         })

@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use crate::network::NetworkId;
+
 pub use dumbbell_wire::tcp::TcpFlags;
 pub use dumbbell_wire::tcp_options::SackBlocks;
 
@@ -37,6 +39,8 @@ pub struct TcpPacket {
     pub time_ns: u64,
     /// Length before the capture cut it, bytes.
     pub wire_bytes: u32,
+    /// The virtual network that it is in.
+    pub network: NetworkId,
     /// Where it comes from.
     pub source: Endpoint,
     /// Where it goes.
@@ -69,6 +73,8 @@ pub struct TcpPacket {
     pub sack: SackBlocks,
     /// The capture marks it as dropped by a link.
     pub is_marked_dropped: bool,
+    /// The capture cut it within its options.
+    pub has_cut_options: bool,
     /// What is known of its TCP checksum.
     pub checksum: Checksum,
 }

@@ -1,8 +1,11 @@
 //! Names of capture points, and which of them are selected.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
+
+use crate::network::NetworkId;
 
 /// Interfaces by their number in the capture.
 #[derive(Clone, Debug)]
@@ -10,6 +13,8 @@ pub(crate) struct Points {
     /// Links by name; `None` for all.
     wanted: Option<Vec<String>>,
     known: HashMap<u32, Point, RandomState>,
+    /// Interfaces that saw several virtual networks: a point each.
+    shared: HashSet<u32, RandomState>,
     /// The last interface checked, and the result.
     last: Option<(u32, bool)>,
 }
@@ -25,8 +30,14 @@ impl Points {
         Self {
             wanted,
             known: HashMap::default(),
+            shared: HashSet::default(),
             last: None,
         }
+    }
+
+    /// The name of an interface alone.
+    pub(crate) fn name_of_interface(&self, interface: u32) -> &str {
+        self.known.get(&interface).map_or("", |point| &point.name)
     }
 
     /// Whether packets of an interface are selected.
@@ -49,9 +60,24 @@ impl Points {
         point.is_wanted
     }
 
+    /// Names an interface's points after their virtual networks, where there are several.
+    pub(crate) fn tell_networks_apart(&mut self, places: impl Iterator<Item = (u32, NetworkId)>) {
+        let mut networks: HashMap<u32, NetworkId, RandomState> = HashMap::default();
+        for (interface, network) in places {
+            if *networks.entry(interface).or_insert(network) != network {
+                self.shared.insert(interface);
+            }
+        }
+    }
+
     /// The name of a point; its number where it has none.
-    pub(crate) fn name(&self, interface: u32) -> &str {
-        self.known.get(&interface).map_or("", |point| &point.name)
+    pub(crate) fn name(&self, (interface, network): (u32, NetworkId)) -> Cow<'_, str> {
+        let name = self.name_of_interface(interface);
+        if self.shared.contains(&interface) {
+            format!("{name} {network}").into()
+        } else {
+            name.into()
+        }
     }
 }
 
@@ -70,6 +96,7 @@ mod tests {
             "a point without a name goes by its number"
         );
         assert!(points.has(1, |_| unreachable!("it is known")));
-        assert_eq!((points.name(1), points.name(7)), ("lan", "7"));
+        let names = [1, 7].map(|interface| points.name((interface, NetworkId::NONE)));
+        assert_eq!(names, ["lan", "7"]);
     }
 }

@@ -4,6 +4,7 @@ use dumbbell_table::Batch;
 
 use crate::analysis::flight::SentOutcome;
 use crate::connection::View;
+use crate::network::NetworkId;
 use crate::packet::{TcpFlags, TcpPacket};
 use crate::points::Points;
 use crate::tables::{labelled, point_column};
@@ -22,7 +23,7 @@ const SACK: u8 = 4;
 #[derive(Debug, Default)]
 struct Rows {
     connection: Vec<u64>,
-    interface: Vec<u32>,
+    place: Vec<(u32, NetworkId)>,
     /// Direction of the packet; the initiator is known only at the end.
     is_initiator: Vec<bool>,
     time_us: Vec<f64>,
@@ -81,7 +82,7 @@ impl SegmentRows {
         let this = view.directions[direction].as_ref();
         let row = Row {
             connection: view.connection,
-            interface: packet.interface,
+            place: view.key.place(),
             is_initiator: view.initiator() == direction,
             time_us: since_ns as f64 / 1e3,
             ack: has_ack.then(|| relative(view, 1 - direction, packet.ack)),
@@ -107,7 +108,7 @@ impl SegmentRows {
         self.left -= 1;
         let rows = &mut self.rows;
         rows.connection.push(row.connection);
-        rows.interface.push(row.interface);
+        rows.place.push(row.place);
         rows.is_initiator.push(row.is_initiator);
         rows.time_us.push(row.time_us);
         rows.seq.push(seq);
@@ -135,7 +136,7 @@ impl SegmentRows {
 /// Columns shared by the rows of one packet.
 struct Row {
     connection: u64,
-    interface: u32,
+    place: (u32, NetworkId),
     is_initiator: bool,
     time_us: f64,
     ack: Option<i64>,
@@ -146,7 +147,7 @@ impl Rows {
     fn into_batch(self, points: &Points) -> Batch {
         Batch::part(vec![
             ("connection", self.connection.into()),
-            ("point", point_column(self.interface.into_iter(), points)),
+            ("point", point_column(self.place.into_iter(), points)),
             ("is_initiator", self.is_initiator.into()),
             ("time_us", self.time_us.into()),
             ("seq", self.seq.into()),

@@ -1,6 +1,7 @@
 //! The reader, the writer and the analysis of captures from outside.
 
 mod definitions;
+mod field_reports;
 mod frames;
 mod loss_and_rtt;
 mod matching;

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::capture_input::{Answer, batches, line, open, or_interrupt, parse, reading};
+use crate::capture_input::{Answer, batches, is_file, line, open, or_interrupt, parse, reading};
 use crate::interruptible::Interrupt;
 
 /// Options of an analysis from Python.
@@ -32,7 +32,13 @@ pub(crate) fn analyze(py: Python<'_>, path: &str, options_json: &str) -> PyResul
     let interrupt = Interrupt::default();
     let done = py.detach(|| {
         let mut reader = open(path, &interrupt)?;
-        let analysis = dumbbell_capture::analyze(&mut reader, &options).map_err(line)?;
+        let mut analysis = dumbbell_capture::analyze(&mut reader, &options).map_err(line)?;
+        if is_file(path)
+            && let Some(better) = analysis.better_options(&options)
+        {
+            reader = open(path, &interrupt)?;
+            analysis = dumbbell_capture::analyze(&mut reader, &better).map_err(line)?;
+        }
         Ok((summary(&reader, &analysis), analysis))
     });
     let (summary, analysis) = or_interrupt(interrupt, done)?;
@@ -54,6 +60,8 @@ fn summary(reader: &Reader, analysis: &Analysis) -> Value {
         "pkts": totals.evicted.pkts,
         "payload_bytes": totals.evicted.payload_bytes,
     });
+    summary["unsorted_pkts"] = json!(totals.unsorted_pkts);
+    summary["joined_points"] = json!(analysis.joined_points);
     summary["dropped_segment_rows"] = json!(totals.dropped_segment_rows);
     summary["first_ns"] = json!(totals.first_ns);
     summary["last_ns"] = json!(totals.last_ns);

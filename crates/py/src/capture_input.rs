@@ -44,6 +44,11 @@ pub(crate) fn open(path: &str, interrupt: &Interrupt) -> Result<Reader, String> 
     Reader::with_name(name.to_owned(), source).map_err(line)
 }
 
+/// Whether it can be read again; pipes cannot.
+pub(crate) fn is_file(path: &str) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+}
+
 pub(crate) fn line(error: impl Display) -> String {
     error.to_string()
 }
@@ -66,9 +71,11 @@ pub(crate) fn reading(reader: &Reader) -> Value {
         "not_ip": counts.not_ip,
         "not_tcp": counts.not_tcp,
         "fragments": counts.fragments,
+        "joined_fragments": counts.joined_fragments,
         "cut_headers": counts.cut_headers,
         "bad_lengths": counts.bad_lengths,
         "unknown_link_type": counts.unknown_link_type,
+        "unread": counts.unread,
         "damage": damage.map(|damage| json!({ "offset": damage.offset, "what": damage.what })),
         "interfaces": interfaces(reader),
     })

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::capture_input::{Answer, batches, line, open, or_interrupt, parse, reading};
+use crate::capture_input::{Answer, batches, is_file, line, open, or_interrupt, parse, reading};
 use crate::interruptible::Interrupt;
 
 /// Options of a matching from Python.
@@ -36,7 +36,16 @@ pub(crate) fn match_captures(
     let done = py.detach(|| {
         let mut readers = [open(before, &interrupt)?, open(after, &interrupt)?];
         let [first, second] = &mut readers;
-        let matching = dumbbell_capture::match_captures(first, second, &options).map_err(line)?;
+        let mut matching =
+            dumbbell_capture::match_captures(first, second, &options).map_err(line)?;
+        if is_file(before)
+            && is_file(after)
+            && let Some(better) = matching.better_options(&options)
+        {
+            readers = [open(before, &interrupt)?, open(after, &interrupt)?];
+            let [first, second] = &mut readers;
+            matching = dumbbell_capture::match_captures(first, second, &better).map_err(line)?;
+        }
         Ok((summary(&readers, &matching), matching))
     });
     let (summary, matching) = or_interrupt(interrupt, done)?;
@@ -56,6 +65,7 @@ fn summary([before, after]: &[Reader; 2], matching: &Matching) -> Value {
         "before_pkts": totals.before_pkts,
         "after_pkts": totals.after_pkts,
         "matched_pkts": totals.matched_pkts,
+        "translated_directions": totals.translated_directions,
         "hurried_pkts": totals.hurried_pkts,
         "dropped_rows": totals.dropped_rows,
     })

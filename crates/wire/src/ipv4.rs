@@ -73,6 +73,18 @@ impl<'a> Ipv4<'a> {
         read_u16(self.0, FRAGMENT) & 0x1fff != 0
     }
 
+    /// Where its payload is in that of the larger packet, bytes.
+    #[inline]
+    pub fn fragment_offset_bytes(self) -> u16 {
+        (read_u16(self.0, FRAGMENT) & 0x1fff) * 8
+    }
+
+    /// Whether further parts of the larger packet follow.
+    #[inline]
+    pub fn has_more_fragments(self) -> bool {
+        read_u16(self.0, FRAGMENT) & 0x2000 != 0
+    }
+
     /// Time to live, hops.
     #[inline]
     pub fn ttl(self) -> u8 {

@@ -103,6 +103,12 @@ pub struct Extensions {
     pub is_fragment: bool,
     /// Whether it is a part of a larger packet and not the first.
     pub is_later_fragment: bool,
+    /// Where the payload of a part is in that of the larger packet, bytes.
+    pub fragment_offset_bytes: u16,
+    /// Whether further parts follow.
+    pub has_more_fragments: bool,
+    /// What the parts of a packet have in common.
+    pub fragment_id: u32,
 }
 
 impl Extensions {
@@ -124,6 +130,9 @@ impl Extensions {
             protocol: first,
             is_fragment: false,
             is_later_fragment: false,
+            fragment_offset_bytes: 0,
+            has_more_fragments: false,
+            fragment_id: 0,
         };
         loop {
             let is_extension = matches!(
@@ -147,6 +156,10 @@ impl Extensions {
                     let place = u16::from_be_bytes([offset, flags]);
                     found.is_fragment = place & 0xfff9 != 0;
                     found.is_later_fragment = place & 0xfff8 != 0;
+                    found.fragment_offset_bytes = place & 0xfff8;
+                    found.has_more_fragments = place & 1 != 0;
+                    let id = payload.get(found.bytes + 4..).and_then(<[u8]>::first_chunk);
+                    found.fragment_id = id.map_or(0, |id| u32::from_be_bytes(*id));
                     8
                 }
                 // RFC 4302 §2.2: in words, without two.

@@ -58,8 +58,13 @@ MESSAGES = {
     "counts are too low",
     "duplicates": "some packets are in the capture twice, from two interfaces or a mirrored port: "
     "the second is counted only as a duplicate",
-    "sequence_jump": "sequence numbers jumped further than any window: outstanding data was "
-    "discarded there",
+    "unsorted": "packets are not in the order of their times, and were analysed as they come: "
+    "in-flight, RTT and losses are those of another order; use a file, which is sorted, "
+    "instead of a pipe",
+    "undecided_repeats": "packets were repeated that nothing explains, and neither IP ids nor "
+    "timestamps tell a copy by the capture from a retransmission: they count as retransmitted",
+    "sequence_jump": "sequence numbers jumped further than any window, or are not those that the "
+    "SYN announced: outstanding data was discarded there",
     "forgotten": "more data was outstanding than is tracked: some retransmissions and RTT samples "
     "are missing",
 }

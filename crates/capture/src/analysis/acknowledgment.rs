@@ -31,7 +31,8 @@ impl Flight {
     pub(crate) fn on_ack(&mut self, ack: &Acknowledgment<'_>) -> Samples {
         let offset = unwrap(self.highest, ack.ack);
         let mut samples = Samples::default();
-        let is_plausible = offset <= self.highest || offset - self.highest <= MAX_WINDOW_BYTES;
+        let is_plausible = offset >= self.floor
+            && (offset <= self.highest || offset - self.highest <= MAX_WINDOW_BYTES);
         if !is_plausible {
             return samples;
         }
@@ -42,7 +43,10 @@ impl Flight {
         if !self.has_ack || offset > self.acked {
             is_delivery = self.advance(offset, ack, &mut samples);
         } else if offset == self.acked && ack.may_be_duplicate && self.highest > self.acked {
-            self.on_duplicate_ack();
+            let is_of_probe = self.ring.front().is_some_and(Segment::is_probe);
+            if !is_of_probe {
+                self.on_duplicate_ack();
+            }
         }
         if !ack.sack.as_slice().is_empty() {
             is_delivery |= self.on_sack(ack.ack, ack.sack, ack.now_ns);

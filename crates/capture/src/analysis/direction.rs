@@ -1,7 +1,8 @@
 //! One direction of a connection at one capture point.
 
+use super::accurate_ecn::{self, AceCounter};
 use super::acknowledgment::{Acknowledgment, Samples};
-use super::duplicate::RecentPackets;
+use super::duplicate::{CopyTally, RecentPackets};
 use super::flight::{Flight, FlightStart, Sent, SentOutcome};
 use super::retransmission::RetransmissionKind;
 use super::rtt::RttSummary;
@@ -15,6 +16,10 @@ use crate::series::BinSeries;
 const TIMESTAMPS_BYTES: u32 = 12;
 /// If the MSS is unknown, a packet of a jumbo frame counts as one segment.
 pub(crate) const UNKNOWN_MSS_BYTES: u32 = 8960;
+
+/// A sender that was silent for this long, and has nothing outstanding, keeps its connection alive: the shortest
+/// interval that systems offer.
+const KEEP_ALIVE_IDLE_NS: u64 = 900_000_000;
 
 /// Counts of packets and bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +37,7 @@ pub(crate) struct Counts {
     pub(crate) retransmitted_pkts: u64,
     pub(crate) retransmitted_bytes: u64,
     pub(crate) zero_window_probe_pkts: u64,
+    pub(crate) keep_alive_pkts: u64,
     pub(crate) fast_retransmitted_pkts: u64,
     pub(crate) rto_retransmitted_pkts: u64,
     pub(crate) tlp_pkts: u64,
@@ -56,9 +62,20 @@ pub(crate) struct Syn {
     /// Whether it was sent without ACK: by the initiator.
     pub(crate) is_first: bool,
     pub(crate) mss_bytes: Option<u16>,
-    pub(crate) window_scale: Option<u8>,
+    /// The offered shift, or none; unknown if the capture cut the options.
+    pub(crate) window_scale: Option<Option<u8>>,
     pub(crate) is_sack_permitted: bool,
+    pub(crate) has_cut_options: bool,
+    /// The ECN flags, which negotiate.
+    pub(crate) ecn_flags: u16,
     is_acknowledged: bool,
+}
+
+impl Syn {
+    /// Whether it has the SACK-permitted option; unknown if the capture cut its options.
+    pub(crate) fn permits_sack(&self) -> Option<bool> {
+        (self.is_sack_permitted || !self.has_cut_options).then_some(self.is_sack_permitted)
+    }
 }
 
 /// Everything that one end sent.
@@ -72,9 +89,16 @@ pub(crate) struct Direction {
     pub(crate) counts: Counts,
     pub(crate) syn: Option<Syn>,
     pub(crate) has_timestamps: bool,
+    /// The capture cut options.
+    pub(crate) has_cut_options: bool,
     pub(crate) window: Window,
     pub(crate) echo: EchoProbe,
+    pub(crate) ace: AceCounter,
     recent: RecentPackets,
+    /// How long it had been silent before its last packet.
+    idle_ns: u64,
+    /// Whether something was repeated that may be a copy or a retransmission.
+    pub(crate) has_undecided_repeats: bool,
     /// First sequence number seen, for relative ones.
     pub(crate) first_seq: u32,
     /// The last acknowledgment number that the other side sent, until there is data.
@@ -91,6 +115,10 @@ pub(crate) struct DataContext {
     /// MSS that the other side announced.
     pub(crate) mss_bytes: Option<u16>,
     pub(crate) is_sack_permitted: bool,
+    /// Largest window that the other side can announce.
+    pub(crate) window_bytes: Option<u64>,
+    /// From the capture to the sender and back.
+    pub(crate) near_rtt_ns: Option<u64>,
     pub(crate) interval_ns: Option<u64>,
     pub(crate) series_bins: usize,
 }
@@ -107,9 +135,13 @@ impl Direction {
             counts: Counts::default(),
             syn: None,
             has_timestamps: false,
+            has_cut_options: false,
             window: Window::default(),
             echo: EchoProbe::default(),
+            ace: AceCounter::default(),
             recent: RecentPackets::default(),
+            idle_ns: 0,
+            has_undecided_repeats: false,
             first_seq: packet.seq,
             acked,
             rtt: RttSummary::default(),
@@ -118,17 +150,18 @@ impl Direction {
         }
     }
 
-    /// Counts a packet; `false` if it was seen before and must not be counted further.
+    /// Counts a packet; `false` if it is a copy and must not be counted further. `copies`: of the connection.
     #[inline]
-    pub(crate) fn count(&mut self, packet: &TcpPacket) -> bool {
+    pub(crate) fn count(&mut self, packet: &TcpPacket, copies: &mut CopyTally) -> bool {
         let idle_ns = packet.time_ns.saturating_sub(self.last_ns);
+        self.idle_ns = idle_ns;
         self.idle_max_ns = self.idle_max_ns.max(idle_ns);
         self.last_ns = self.last_ns.max(packet.time_ns);
         let counts = &mut self.counts;
         counts.pkts += 1;
         counts.wire_bytes += u64::from(packet.wire_bytes);
         counts.dropped_pkts += u64::from(packet.is_marked_dropped);
-        if self.recent.is_repeated(packet) {
+        if self.recent.is_copy(packet, &self.rtt, copies) {
             counts.duplicate_pkts += 1;
             return false;
         }
@@ -139,6 +172,7 @@ impl Direction {
             _ => {}
         }
         let is_syn = flags.has(TcpFlags::SYN);
+        self.ace.on_packet(flags, packet.ack, self.syn.as_ref());
         if flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST | TcpFlags::ECE | TcpFlags::CWR)
         {
             counts.syn += u32::from(is_syn);
@@ -156,7 +190,11 @@ impl Direction {
             self.data_last_ns = packet.time_ns;
         } else if is_pure_ack(flags) {
             counts.pure_ack_pkts += 1;
+            if self.acked == Some(packet.seq.wrapping_add(1)) && self.is_keep_alive(packet) {
+                self.counts.keep_alive_pkts += 1;
+            }
         }
+        let counts = &mut self.counts;
         let blocks = packet.sack.as_slice();
         if !blocks.is_empty() {
             counts.sack_pkts += 1;
@@ -179,21 +217,65 @@ impl Direction {
             sent_ns: packet.time_ns,
             is_first: !packet.flags.has(TcpFlags::ACK),
             mss_bytes: packet.mss,
-            window_scale: packet.window_scale,
+            window_scale: (packet.window_scale.is_some() || !packet.has_cut_options)
+                .then_some(packet.window_scale),
             is_sack_permitted: packet.sack_permitted,
+            has_cut_options: packet.has_cut_options,
+            ecn_flags: packet.flags.0 & accurate_ecn::FLAGS,
             is_acknowledged: false,
         });
     }
 
+    /// Bytes that the other side has acknowledged and the capture has not seen; a last sequence number alone is a FIN.
+    pub(crate) fn missing_bytes(&self) -> u64 {
+        if let Some(flight) = &self.flight {
+            return flight.missing_bytes();
+        }
+        let (Some(syn), Some(acked)) = (self.syn, self.acked) else {
+            return 0;
+        };
+        let bytes = acked.wrapping_sub(syn.seq.wrapping_add(1)).cast_signed();
+        u64::try_from(bytes).map_or(0, |bytes| if bytes == 1 { 0 } else { bytes })
+    }
+
+    /// The sequence number behind what was sent, as far as it is known.
+    pub(crate) fn next_seq(&self) -> u32 {
+        match (&self.flight, self.syn) {
+            (Some(flight), _) => flight.highest as u32,
+            (None, Some(syn)) => syn.seq.wrapping_add(1),
+            (None, None) => self.first_seq,
+        }
+    }
+
+    /// Whether a packet repeats the sequence number before the next one, which has been acknowledged, only to have an
+    /// answer (RFC 9293 §3.8.4): without payload, or with a byte of it.
+    fn is_keep_alive(&self, packet: &TcpPacket) -> bool {
+        let next = packet.seq.wrapping_add(1);
+        packet.payload_bytes <= 1
+            && !packet
+                .flags
+                .has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST)
+            && self.acked == Some(next)
+            && self.idle_ns >= KEEP_ALIVE_IDLE_NS
+            && self
+                .flight
+                .as_ref()
+                .is_none_or(|flight| flight.highest as u32 == next)
+    }
+
     /// Payload or FIN. A single byte into a closed window is a probe (RFC 9293 §3.8.6.1), and not a
-    /// sign of loss when it is sent again.
+    /// sign of loss when it is sent again. `context` of the first data.
     pub(crate) fn on_data(
         &mut self,
         packet: &TcpPacket,
-        context: &DataContext,
+        context: Option<&DataContext>,
         is_window_closed: bool,
     ) -> SentOutcome {
-        if self.flight.is_none() {
+        if packet.payload_bytes == 1 && self.is_keep_alive(packet) {
+            self.counts.keep_alive_pkts += 1;
+            return SentOutcome::default();
+        }
+        if let Some(context) = context {
             self.flight = Some(Box::new(self.start_flight(packet, context)));
         }
         let Some(flight) = self.flight.as_mut() else {
@@ -224,7 +306,9 @@ impl Direction {
                 RetransmissionKind::Fast => counts.fast_retransmitted_pkts += 1,
                 RetransmissionKind::Timeout => counts.rto_retransmitted_pkts += 1,
                 RetransmissionKind::Probe => counts.tlp_pkts += 1,
-                RetransmissionKind::Unexplained => {}
+                RetransmissionKind::Unexplained => {
+                    self.has_undecided_repeats |= self.recent.may_be_copy(packet);
+                }
             }
         }
         outcome
@@ -237,13 +321,20 @@ impl Direction {
         } else {
             0
         };
+        let seq = payload_seq(packet);
+        let announced = self
+            .syn
+            .map(|syn| syn.seq.wrapping_add(1))
+            .filter(|&announced| self.may_start(announced, packet, context));
         let start = FlightStart {
-            seq: self
-                .syn
-                .map_or(payload_seq(packet), |syn| syn.seq.wrapping_add(1)),
-            is_from_syn: self.syn.is_some(),
-            acked: self.acked,
+            seq: announced.unwrap_or(seq),
+            is_from_syn: announced.is_some(),
+            is_unannounced: self.syn.is_some() && announced.is_none(),
+            acked: self
+                .acked
+                .filter(|&acked| announced.is_some() || self.syn.is_none() || acked == seq),
             syn_rtt_ns: self.handshake_rtt_ns,
+            near_rtt_ns: context.near_rtt_ns,
             mss_limit_bytes: context.mss_bytes.map_or(UNKNOWN_MSS_BYTES, |mss_bytes| {
                 u32::from(mss_bytes).saturating_sub(option_bytes)
             }),
@@ -253,6 +344,23 @@ impl Direction {
             &start,
             BinSeries::new(context.interval_ns, context.series_bins),
         )
+    }
+
+    /// Whether the first data can belong to the sequence space that the SYN announced: it is not before it, and not
+    /// further into it than a window per round trip since then.
+    fn may_start(&self, announced: u32, packet: &TcpPacket, context: &DataContext) -> bool {
+        let ahead = payload_seq(packet).wrapping_sub(announced).cast_signed();
+        let Ok(ahead_bytes) = u64::try_from(ahead) else {
+            return ahead == -1;
+        };
+        let (Some(window_bytes), Some(rtt_ns), Some(syn)) =
+            (context.window_bytes, self.handshake_rtt_ns, self.syn)
+        else {
+            return true;
+        };
+        let elapsed_ns = packet.time_ns.saturating_sub(syn.sent_ns);
+        let round_trips = elapsed_ns / rtt_ns.max(1) + 2;
+        ahead_bytes <= window_bytes.saturating_mul(round_trips)
     }
 
     /// The other side acknowledges what this one sent.

@@ -48,6 +48,10 @@ pub(crate) struct Flight {
     pub(crate) acked: u64,
     /// Whether an ACK has been seen.
     pub(crate) has_ack: bool,
+    /// End of the payload that the capture has seen; an ACK may be captured before its data.
+    seen_end: u64,
+    /// No sequence number can be below: the SYN announced it.
+    pub(crate) floor: u64,
     fin: Option<u64>,
     pub(crate) missing: MissingRanges,
     pub(crate) retransmissions: RetransmissionLog,
@@ -61,6 +65,8 @@ pub(crate) struct Flight {
     pub(crate) mss_bytes: u32,
     /// Its upper bound, from the other side's option.
     mss_limit_bytes: u32,
+    /// From the capture to the sender and back, by the handshake.
+    pub(crate) near_rtt_ns: u64,
     /// Offset of the first byte.
     origin: u64,
     pub(crate) estimator: RttEstimator,
@@ -89,10 +95,14 @@ pub(crate) struct FlightStart {
     pub(crate) seq: u32,
     /// Whether that follows from a SYN.
     pub(crate) is_from_syn: bool,
+    /// Whether there was a SYN, which announced other sequence numbers.
+    pub(crate) is_unannounced: bool,
     /// Acknowledgment number that the other side has sent.
     pub(crate) acked: Option<u32>,
     /// RTT sample of the SYN.
     pub(crate) syn_rtt_ns: Option<u64>,
+    /// The same, of the other side's SYN.
+    pub(crate) near_rtt_ns: Option<u64>,
     /// Largest payload of a full packet, from the other side's option.
     pub(crate) mss_limit_bytes: u32,
     /// Whether both sides may use SACK; assumed if the SYNs were not seen.
@@ -113,6 +123,8 @@ impl Flight {
             highest: first,
             acked: first,
             has_ack: false,
+            seen_end: first,
+            floor: if start.is_from_syn { first } else { 0 },
             fin: None,
             missing: if start.is_from_syn {
                 MissingRanges::default()
@@ -126,6 +138,7 @@ impl Flight {
             epoch: 0,
             mss_bytes: 1,
             mss_limit_bytes: start.mss_limit_bytes,
+            near_rtt_ns: start.near_rtt_ns.unwrap_or(0),
             origin: first,
             estimator: RttEstimator::default(),
             rtt_min_ns: start.syn_rtt_ns.unwrap_or(0),
@@ -137,7 +150,7 @@ impl Flight {
             triple_dup_acks: 0,
             inflight: TimeWeighted::default(),
             inflight_sack: TimeWeighted::default(),
-            jumps: 0,
+            jumps: u32::from(start.is_unannounced),
             is_forgetful: false,
             series,
         };
@@ -213,7 +226,8 @@ impl Flight {
     /// A packet that takes sequence numbers.
     pub(crate) fn on_sent(&mut self, sent: &Sent) -> SentOutcome {
         let mut start = unwrap(self.highest, sent.seq);
-        if start.abs_diff(self.highest) > MAX_WINDOW_BYTES {
+        let is_announced = start + 1 >= self.floor;
+        if start.abs_diff(self.highest) > MAX_WINDOW_BYTES || !is_announced {
             start = self.jump_to(start);
         }
         let end = start + u64::from(sent.payload_bytes);
@@ -235,7 +249,9 @@ impl Flight {
         if start > self.highest {
             self.push_unseen(start, sent.now_ns, sent.tsval);
         }
-        if start < self.highest {
+        if start < self.highest && self.replaces_probe(sent, start) {
+            // Nothing of it had been sent in earnest.
+        } else if start < self.highest {
             outcome.unique_bytes = self.on_old(sent, start, end.min(self.highest), outcome);
             if outcome.unique_bytes < end.min(self.highest) - start {
                 // A FIN that has been sent is sent again with it.
@@ -256,7 +272,20 @@ impl Flight {
                 sent.tsval,
                 self.epoch,
             ));
+            if sent.is_probe {
+                self.ring.mark_last_probe();
+            }
         }
+        self.seen_end = self.seen_end.max(end);
+    }
+
+    /// Whether a packet carries the byte of a window probe once more, now that the window is open: only then is it
+    /// sent (RFC 9293 §3.8.6.1).
+    fn replaces_probe(&mut self, sent: &Sent, start: u64) -> bool {
+        if sent.is_probe || start + 1 != self.highest {
+            return false;
+        }
+        self.ring.send_last_probe(sent.now_ns, sent.tsval)
     }
 
     #[inline]
@@ -320,7 +349,7 @@ impl Flight {
             unique_bytes += self.missing.fill(start, end.min(base));
         }
         unique_bytes += self.fill_gaps(sent, start.max(base), end, outcome);
-        outcome.is_out_of_order = unique_bytes == end - start;
+        outcome.is_out_of_order = unique_bytes == end - start && start < self.seen_end;
         outcome.is_of_unseen_original &= outcome.is_out_of_order;
         unique_bytes
     }

@@ -5,6 +5,7 @@
 //! sent again and why (`recovery.rs`), what was acknowledged (`acknowledgment.rs`) or SACKed
 //! (`sack.rs`), and so what is in flight.
 
+mod accurate_ecn;
 pub(crate) mod acknowledgment;
 pub(crate) mod direction;
 pub(crate) mod duplicate;
@@ -13,6 +14,7 @@ mod gaps;
 pub(crate) mod inflight;
 pub(crate) mod missing;
 pub(crate) mod note;
+mod one_way;
 pub(crate) mod options;
 pub(crate) mod recovery;
 pub(crate) mod retransmission;
@@ -20,6 +22,7 @@ pub(crate) mod rtt;
 mod sack;
 mod segment_ring;
 mod sequence;
+mod sorted;
 pub(crate) mod source;
 pub(crate) mod vantage;
 pub(crate) mod views;
@@ -32,6 +35,7 @@ use crate::points::Points;
 use crate::segments::SegmentRows;
 use crate::tables;
 use options::AnalysisOptions;
+use sorted::Sorted;
 use source::PacketSource;
 use views::{Evicted, Views};
 
@@ -52,8 +56,25 @@ pub struct Analysis {
     pub series: Batch,
     /// A row per packet and SACK block of the requested connections.
     pub segments: Vec<Batch>,
+    /// Points that count as one, or that should: the two lines of a tap.
+    pub joined_points: Vec<Vec<String>>,
     /// Totals that are in no table.
     pub totals: Totals,
+}
+
+impl Analysis {
+    /// Options with which another analysis of the same capture would be right, if those of this one were not: its
+    /// packets are not in the order of their times, or the two lines of a tap are two points.
+    pub fn better_options(&self, options: &AnalysisOptions) -> Option<AnalysisOptions> {
+        let is_unsorted = self.totals.unsorted_pkts > 0 && !options.sorts;
+        let is_apart = self.joined_points != options.joined_points;
+        (is_unsorted || is_apart).then(|| AnalysisOptions {
+            // The lines of a tap are in order each, and may not be together.
+            sorts: true,
+            joined_points: self.joined_points.clone(),
+            ..options.clone()
+        })
+    }
 }
 
 /// Counts over the whole capture.
@@ -63,6 +84,8 @@ pub struct Totals {
     pub tcp_pkts: u64,
     /// Packets of TCP with a wrong checksum; receivers drop them, and so does the analysis.
     pub bad_checksum_pkts: u64,
+    /// Packets captured after later ones of their connection at the same point.
+    pub unsorted_pkts: u64,
     /// Connections, including those given up.
     pub connections: u64,
     /// Views that were given up for lack of room.
@@ -77,6 +100,17 @@ pub struct Totals {
 
 /// Analyses a capture from its first packet to its last.
 pub fn analyze<S: PacketSource>(
+    source: &mut S,
+    options: &AnalysisOptions,
+) -> Result<Analysis, S::Error> {
+    if options.sorts {
+        let joined = options.joined_points.clone();
+        return analyze_in_order(&mut Sorted::new(source, joined), options);
+    }
+    analyze_in_order(source, options)
+}
+
+fn analyze_in_order<S: PacketSource>(
     source: &mut S,
     options: &AnalysisOptions,
 ) -> Result<Analysis, S::Error> {
@@ -147,10 +181,18 @@ impl Analyzer {
         self.totals.evicted = self.views.evicted;
         self.totals.dropped_segment_rows = self.segments.dropped_rows();
         let views = self.views.into_sorted();
+        self.totals.unsorted_pkts = views.iter().map(|view| view.unsorted_pkts).sum();
+        let mut joined_points = self.options.joined_points;
+        if joined_points.is_empty() && self.options.points.is_none() {
+            joined_points = one_way::pairs(&views, &self.points);
+        }
+        self.points
+            .tell_networks_apart(views.iter().map(|view| view.key.place()));
         Analysis {
             connections: tables::connections(&views, &self.points),
             series: tables::series(&views, &self.points),
             segments: self.segments.finish(&self.points),
+            joined_points,
             totals: self.totals,
         }
     }

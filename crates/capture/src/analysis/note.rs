@@ -27,7 +27,12 @@ pub enum Note {
     MissingData,
     /// The capture has packets twice.
     Duplicates,
-    /// Sequence numbers jumped further than any window; what was outstanding was forgotten.
+    /// Packets were repeated without a reason, and a retransmission would have the same headers as a copy.
+    UndecidedRepeats,
+    /// Packets are not in the order of their times: in-flight, RTT and losses are of another order.
+    Unsorted,
+    /// Sequence numbers jumped further than any window, or are not those that the SYN announced; what was outstanding
+    /// was forgotten.
     SequenceJump,
     /// More was outstanding than is kept: RTT and retransmissions are partly unknown.
     Forgotten,
@@ -45,6 +50,8 @@ impl Note {
             Self::Offload => "offload",
             Self::MissingData => "missing_data",
             Self::Duplicates => "duplicates",
+            Self::UndecidedRepeats => "undecided_repeats",
+            Self::Unsorted => "unsorted",
             Self::SequenceJump => "sequence_jump",
             Self::Forgotten => "forgotten",
         }
@@ -91,11 +98,10 @@ impl View {
             note_if(vantage == Vantage::Unknown, Note::UnknownVantage);
         }
         note_if(self.has_offload(direction) == Some(true), Note::Offload);
-        note_if(
-            flight.is_some_and(|flight| flight.missing_bytes() > 0),
-            Note::MissingData,
-        );
+        note_if(this.missing_bytes() > 0, Note::MissingData);
         note_if(this.counts.duplicate_pkts > 0, Note::Duplicates);
+        note_if(self.unsorted_pkts > 0, Note::Unsorted);
+        note_if(this.has_undecided_repeats, Note::UndecidedRepeats);
         note_if(
             flight.is_some_and(|flight| flight.jumps > 0),
             Note::SequenceJump,

@@ -13,6 +13,10 @@ pub struct AnalysisOptions {
     pub max_segment_rows: usize,
     /// Names of the capture points to analyse; `None`: all.
     pub points: Option<Vec<String>>,
+    /// Whether packets are sorted by time, within a window; otherwise they are taken as captured.
+    pub sorts: bool,
+    /// Names of points that saw one direction each of the same connections, and count as one point.
+    pub joined_points: Vec<Vec<String>>,
     /// Largest number of views (a connection at one point) held at once. Beyond it one is given up
     /// and counted: first those without payload, then the oldest.
     pub max_views: usize,
@@ -29,6 +33,8 @@ impl Default for AnalysisOptions {
             segments: Vec::new(),
             max_segment_rows: 10_000_000,
             points: None,
+            sorts: false,
+            joined_points: Vec::new(),
             max_views: 1 << 16,
             max_view_bytes: 1 << 28,
         }

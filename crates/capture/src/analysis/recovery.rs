@@ -8,7 +8,7 @@
 //!    ACK in recovery (RFC 6582 §3.2). Then it is a fast retransmission, unless nothing had
 //!    been delivered for a whole RTO: then it is a timeout.
 //! 3. No evidence, and it is the last segment sent, the first such since anything was delivered: a
-//!    tail loss probe (RFC 8985 §7.2), if SACK is in use, which it requires.
+//!    tail loss probe (RFC 8985 §7.2), if SACK is in use, which it requires, and if it is not later than probes are.
 //! 4. No evidence, and it is the oldest outstanding segment: a timeout, unless it is younger
 //!    than a round trip.
 
@@ -115,7 +115,11 @@ impl Flight {
             sent.now_ns.saturating_sub(segment.sent_ns) >= self.estimator.srtt_ns();
         let may_probe =
             self.sack.is_permitted && !self.recovery.is_fast() && !self.recovery.has_probed;
-        if end >= self.highest && may_probe && is_round_trip_over {
+        if end >= self.highest
+            && may_probe
+            && is_round_trip_over
+            && self.is_time_of_probe(segment, sent.now_ns)
+        {
             RetransmissionKind::Probe
         } else if is_oldest && is_round_trip_over {
             RetransmissionKind::Timeout
@@ -146,6 +150,18 @@ impl Flight {
         let threshold = DUP_THRESH.min(outstanding.saturating_sub(1).max(1));
         let is_partial_ack = self.recovery.is_fast() && !self.sack.is_permitted;
         self.dup_ack_run >= threshold || is_partial_ack
+    }
+
+    /// A probe is sent two round trips after the last packet or ACK, and the receiver's longest delay of an ACK; without
+    /// a round trip after a second (RFC 8985 §7.2). An eighth is for the estimate's error.
+    fn is_time_of_probe(&self, segment: &Segment, now_ns: u64) -> bool {
+        const MAX_ACK_DELAY_NS: u64 = 200_000_000;
+        let latest_ns = match self.estimator.srtt_ns() {
+            0 => 1_000_000_000,
+            srtt_ns => 2 * (srtt_ns + self.near_rtt_ns) + MAX_ACK_DELAY_NS,
+        };
+        let since_ns = segment.sent_ns.max(self.recovery.timer_start_ns);
+        now_ns.saturating_sub(since_ns) <= latest_ns + latest_ns / 8
     }
 
     /// Nothing was delivered for an RTO, less an eighth for the estimate's error.

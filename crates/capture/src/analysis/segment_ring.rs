@@ -36,6 +36,7 @@ impl Segment {
     const UNSEEN: u8 = 2;
     const CONTROL: u8 = 4;
     const HAS_TIMESTAMP: u8 = 8;
+    const PROBE: u8 = 16;
 
     /// A segment that is sent for the first time.
     #[inline]
@@ -96,6 +97,12 @@ impl Segment {
     #[inline]
     pub(crate) fn is_control(&self) -> bool {
         self.flags & Self::CONTROL != 0
+    }
+
+    /// Whether it was only sent to learn whether a closed window has opened.
+    #[inline]
+    pub(crate) fn is_probe(&self) -> bool {
+        self.flags & Self::PROBE != 0
     }
 
     /// TSval of the last transmission.
@@ -166,6 +173,25 @@ impl SegmentRing {
                 .is_none_or(|last| last.end() == segment.start)
         );
         self.segments.push_back(segment);
+    }
+
+    /// The last one is a window probe.
+    pub(crate) fn mark_last_probe(&mut self) {
+        if let Some(last) = self.segments.back_mut() {
+            last.flags |= Segment::PROBE;
+        }
+    }
+
+    /// The last one, if it is a window probe, is sent in earnest and for the first time; returns whether it is.
+    pub(crate) fn send_last_probe(&mut self, sent_ns: u64, tsval: Option<u32>) -> bool {
+        let last = self.segments.back_mut().filter(|last| last.is_probe());
+        let Some(last) = last else {
+            return false;
+        };
+        last.set_sent(sent_ns, tsval);
+        last.transmissions = 1;
+        last.flags &= !Segment::PROBE;
+        true
     }
 
     /// Removes the first one; frees memory when that was the last of many.

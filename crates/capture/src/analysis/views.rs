@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use foldhash::fast::RandomState;
 
 use crate::connection::{Ends, View, ViewKey};
+use crate::network::NetworkId;
 use crate::packet::{TcpFlags, TcpPacket};
 
 /// How many are checked for one without payload before one with payload is given up.
@@ -14,6 +15,9 @@ const CHANCES: usize = 8;
 #[derive(Clone, Copy, Debug)]
 struct Instance {
     number: u64,
+    /// Where it was seen first.
+    interface: u32,
+    network: NetworkId,
     /// Sequence number of the initiator's SYN, if seen.
     syn_seq: Option<u32>,
     /// Views of it that are held.
@@ -82,11 +86,15 @@ impl Views {
         let key = ViewKey {
             ends,
             interface: packet.interface,
+            network: packet.network,
         };
         let is_last = |view: &View| view.key == key;
         let mut index = match self.slots.get(self.last) {
             Some(Some(view)) if is_last(view) => Some(self.last),
-            _ => self.by_key.get(&key).copied(),
+            _ => match self.by_key.get(&key) {
+                Some(&index) => Some(index),
+                None => self.one_way_in_other_network(key, packet, direction),
+            },
         };
         if let Some(open) = index
             && packet.flags.has(TcpFlags::SYN)
@@ -104,11 +112,30 @@ impl Views {
         (view, direction, is_new)
     }
 
+    /// The latest view of the same ends at the same interface in another virtual network, if the packet is of the
+    /// direction that it lacks; the direction is then found by its own network.
+    #[cold]
+    fn one_way_in_other_network(
+        &mut self,
+        key: ViewKey,
+        packet: &TcpPacket,
+        direction: usize,
+    ) -> Option<usize> {
+        let index = *self.by_key.get(&key.in_any_network())?;
+        let view = self.slots.get_mut(index).and_then(Option::as_mut)?;
+        if !view.is_answered_by(packet, direction) {
+            return None;
+        }
+        view.other_network = Some(key.network);
+        self.by_key.insert(key, index);
+        Some(index)
+    }
+
     fn insert(&mut self, key: ViewKey, packet: &TcpPacket, direction: usize) -> usize {
         if self.by_age.len() >= self.max_views {
             self.evict();
         }
-        let number = self.number(key.ends, packet);
+        let number = self.number(key, packet);
         let view = View::new(key, number, packet, direction);
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
@@ -116,17 +143,26 @@ impl Views {
         });
         self.slots[index] = Some(view);
         self.by_key.insert(key, index);
+        let before = self.by_key.insert(key.in_any_network(), index);
+        // The direction of an older connection that is in another network begins again too.
+        let older = before.and_then(|before| self.slots.get(before)?.as_ref());
+        if let Some(network) = older.and_then(|older| older.other_network) {
+            self.by_key.remove(&ViewKey { network, ..key });
+        }
         self.by_age.push_back(index);
         index
     }
 
     /// The number of a new view's connection: that of the same connection at another point, or
     /// the next one.
-    fn number(&mut self, ends: Ends, packet: &TcpPacket) -> u64 {
+    fn number(&mut self, key: ViewKey, packet: &TcpPacket) -> u64 {
+        let ends = key.ends;
         let is_first_syn = packet.flags.has(TcpFlags::SYN) && !packet.flags.has(TcpFlags::ACK);
         let syn_seq = is_first_syn.then_some(packet.seq);
         let same_file_has = self.instances.get_mut(&ends).filter(|instance| {
-            !packet.flags.has(TcpFlags::SYN)
+            let is_elsewhere =
+                instance.interface != key.interface || instance.network == key.network;
+            !packet.flags.has(TcpFlags::SYN) && is_elsewhere
                 || match (instance.syn_seq, syn_seq) {
                     (Some(known), Some(seq)) => known == seq,
                     (Some(known), None) => packet.ack == known.wrapping_add(1),
@@ -141,6 +177,8 @@ impl Views {
         self.next_number += 1;
         let instance = Instance {
             number,
+            interface: key.interface,
+            network: key.network,
             syn_seq,
             views: 1,
         };
@@ -200,8 +238,19 @@ impl Views {
         self.free.push(index);
         self.held_segments -= view.held_segments().cast_signed();
         self.held_bytes -= view.counted_bytes;
-        if self.by_key.get(&view.key) == Some(&index) {
-            self.by_key.remove(&view.key);
+        let other_network = view.other_network.map(|network| ViewKey {
+            network,
+            ..view.key
+        });
+        let keys = [
+            Some(view.key),
+            Some(view.key.in_any_network()),
+            other_network,
+        ];
+        for key in keys.into_iter().flatten() {
+            if self.by_key.get(&key) == Some(&index) {
+                self.by_key.remove(&key);
+            }
         }
         if let Some(instance) = self.instances.get_mut(&view.key.ends)
             && instance.number == view.connection

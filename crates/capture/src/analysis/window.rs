@@ -27,6 +27,17 @@ impl Scaling {
     }
 }
 
+impl Scaling {
+    /// The largest window that the field can express.
+    pub(crate) fn most_bytes(self) -> Option<u64> {
+        match self {
+            Self::Unknown => None,
+            Self::None => Some(u16::MAX.into()),
+            Self::Shift(shift) => Some(u64::from(u16::MAX) << shift),
+        }
+    }
+}
+
 /// Windows advertised in a direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Window {

@@ -9,7 +9,8 @@ mod delays;
 mod table;
 mod waiting;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use dumbbell_table::Batch;
 use foldhash::fast::RandomState;
@@ -43,7 +44,14 @@ pub struct MatchOptions {
     pub max_waiting_pkts: usize,
     /// Largest number of rows of `packets`.
     pub max_packet_rows: usize,
+    /// Connections that are matched by everything but addresses and ports.
+    #[doc(hidden)]
+    pub translated: Translated,
 }
+
+/// Their ends, where addresses or ports are translated.
+#[derive(Clone, Debug, Default)]
+pub struct Translated(Arc<HashSet<Ends, RandomState>>);
 
 impl Default for MatchOptions {
     fn default() -> Self {
@@ -53,6 +61,7 @@ impl Default for MatchOptions {
             max_wait_ns: 60_000_000_000,
             max_waiting_pkts: 1 << 19,
             max_packet_rows: 20_000_000,
+            translated: Translated::default(),
         }
     }
 }
@@ -66,6 +75,19 @@ pub struct Matching {
     pub packets: Vec<Batch>,
     /// Totals that are in no table.
     pub totals: MatchTotals,
+    one_sided: HashSet<Ends, RandomState>,
+}
+
+impl Matching {
+    /// Options with which another matching of the same captures may find more: there are connections in one capture
+    /// only, on either side, as where addresses or ports are translated between them (NAT).
+    pub fn better_options(&self, options: &MatchOptions) -> Option<MatchOptions> {
+        let is_new = !self.one_sided.is_empty() && options.translated.0.is_empty();
+        is_new.then(|| MatchOptions {
+            translated: Translated(Arc::new(self.one_sided.clone())),
+            ..options.clone()
+        })
+    }
 }
 
 /// Counts over both captures.
@@ -77,6 +99,8 @@ pub struct MatchTotals {
     pub after_pkts: u64,
     /// Packets in both captures.
     pub matched_pkts: u64,
+    /// Directions of connections whose addresses or ports differ between the captures.
+    pub translated_directions: u64,
     /// Packets whose wait was cut short for lack of room.
     pub hurried_pkts: u64,
     /// Rows missing from `packets` for lack of room.
@@ -102,6 +126,8 @@ struct Flow {
     undecided_pkts: u64,
     reordered_pkts: u64,
     delays: Delays,
+    /// The flow that it is in the other capture, with other addresses or ports.
+    merged_into: Option<usize>,
 }
 
 /// The capture that a packet is in.
@@ -215,7 +241,12 @@ impl Matcher {
         let here = side as usize;
         let (ends, direction) = Ends::of(packet);
         let flow = self.flow(packet, ends, direction);
-        let key = PacketKey::of(packet, ends, direction);
+        let flow = self.flows[flow].merged_into.unwrap_or(flow);
+        let key = if self.options.translated.0.contains(&ends) {
+            PacketKey::of_translated(packet)
+        } else {
+            PacketKey::of(packet, ends, direction)
+        };
         match side {
             Side::Before => {
                 self.totals.before_pkts += 1;
@@ -284,6 +315,7 @@ impl Matcher {
             undecided_pkts: 0,
             reordered_pkts: 0,
             delays: Delays::default(),
+            merged_into: None,
         });
         self.flows.len() - 1
     }
@@ -292,12 +324,32 @@ impl Matcher {
     /// before (RFC 4737 §3.3).
     fn pair(&mut self, before: &Waiting, after: &Waiting) {
         let delay_ns = after.time_ns.wrapping_sub(before.time_ns).cast_signed();
+        self.merge(after.flow, before.flow);
         let flow = &mut self.flows[before.flow];
         flow.reordered_pkts += u64::from(before.place < flow.furthest);
         flow.furthest = flow.furthest.max(before.place);
         flow.delays.record(delay_ns);
         self.totals.matched_pkts += 1;
         self.push_row(before, Some(delay_ns));
+    }
+
+    /// A flow of the second capture is one of the first, with other addresses or ports.
+    fn merge(&mut self, after: usize, before: usize) {
+        if after == before || self.flows[after].merged_into.is_some() {
+            return;
+        }
+        let merged = &mut self.flows[after];
+        if merged.places[0] > 0 {
+            return;
+        }
+        merged.merged_into = Some(before);
+        let (places, largest_bytes) = (merged.places[1], merged.largest_bytes[1]);
+        let only_after_pkts = merged.only_after_pkts;
+        let flow = &mut self.flows[before];
+        flow.places[1] += places;
+        flow.largest_bytes[1] = flow.largest_bytes[1].max(largest_bytes);
+        flow.only_after_pkts += only_after_pkts;
+        self.totals.translated_directions += 1;
     }
 
     fn push_row(&mut self, before: &Waiting, delay_ns: Option<i64>) {
@@ -323,7 +375,8 @@ impl Matcher {
 
     fn give_up(&mut self, gone: &Waiting, side: Side) {
         if side == Side::After {
-            self.flows[gone.flow].only_after_pkts += 1;
+            let flow = self.flows[gone.flow].merged_into.unwrap_or(gone.flow);
+            self.flows[flow].only_after_pkts += 1;
             return;
         }
         self.flows[gone.flow].dropped_pkts += 1;
@@ -342,11 +395,37 @@ impl Matcher {
             }
         }
         self.totals.dropped_rows = self.rows.dropped_rows();
+        let one_sided = self.one_sided();
+        self.flows.retain(|flow| flow.merged_into.is_none());
         Matching {
             matches: table::matches(&self.flows),
             packets: self.rows.finish(),
             totals: self.totals,
+            one_sided,
         }
+    }
+
+    /// Ends of connections in one capture only, if there are some on either side.
+    fn one_sided(&self) -> HashSet<Ends, RandomState> {
+        let places = |known: &[Option<usize>; 2], side: usize| -> u64 {
+            known
+                .iter()
+                .flatten()
+                .map(|&flow| self.flows[flow].places[side])
+                .sum()
+        };
+        let of = |missing: usize| {
+            let ends = self
+                .by_ends
+                .iter()
+                .filter(move |(_, known)| places(known, missing) == 0);
+            ends.map(|(&ends, _)| ends).collect()
+        };
+        let [only_after, only_before]: [HashSet<Ends, RandomState>; 2] = [of(0), of(1)];
+        if only_after.is_empty() || only_before.is_empty() {
+            return HashSet::default();
+        }
+        only_after.union(&only_before).copied().collect()
     }
 
     /// Whether the second capture may have ended before the packet arrived: nothing sent later has

@@ -33,6 +33,14 @@ impl PacketKey {
             ip_id: packet.ip_id,
         }
     }
+
+    /// Without what a translation of addresses may change; some change timestamps too.
+    pub(super) fn of_translated(packet: &TcpPacket) -> Self {
+        Self {
+            tsval: None,
+            ..Self::of(packet, Ends::NONE, 0)
+        }
+    }
 }
 
 /// A waiting packet.
@@ -127,6 +135,8 @@ mod tests {
             timestamps: None,
             sack: SackBlocks::default(),
             is_marked_dropped: false,
+            has_cut_options: false,
+            network: crate::network::NetworkId::NONE,
             checksum: Checksum::Unknown,
         };
         let (ends, direction) = Ends::of(&packet);

@@ -9,6 +9,7 @@ use foldhash::quality::FixedState;
 
 use crate::ip::IpPacket;
 use crate::link_layer::LinkType;
+use crate::network::NetworkId;
 use crate::reader::Record;
 
 /// The ECN field of an IP header (RFC 3168 §5), by its number.
@@ -40,11 +41,13 @@ pub(super) struct Header<'a> {
 impl<'a> Header<'a> {
     /// Reads a packet as captured; `None` if it is not of IP, or cut within its header.
     pub(super) fn parse(link_type: LinkType, record: &Record<'a>) -> Option<Self> {
-        let packet = link_type.ip_packet(record.frame).ok()?;
+        let packet = link_type
+            .ip_packet(record.frame, &mut NetworkId::NONE.clone())
+            .ok()?;
         let link_bytes = record.frame.len() - packet.len();
         let wire_bytes = (record.wire_bytes as usize).max(record.frame.len()) - link_bytes;
         let ip = IpPacket::parse(packet, wire_bytes).ok()?;
-        let has_ports = !ip.is_fragment && matches!(ip.protocol, PROTOCOL_TCP | PROTOCOL_UDP);
+        let has_ports = ip.fragment.is_none() && matches!(ip.protocol, PROTOCOL_TCP | PROTOCOL_UDP);
         let ports = has_ports.then(|| transport::ports(ip.segment)).flatten();
         let [source_port, destination_port] = ports.unwrap_or_default();
         Some(Self {

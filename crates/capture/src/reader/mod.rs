@@ -20,6 +20,7 @@ mod interface_names;
 mod options;
 mod pcap;
 mod pcapng;
+mod rare;
 mod record;
 
 use std::fs::File;
@@ -29,13 +30,15 @@ use std::path::Path;
 pub use counts::{Damage, ReadCounts};
 pub use interface::Interface;
 
-use crate::dissect::dissect;
-use crate::error::{Error, Unread};
+use crate::dissect::dissect_plain;
+use crate::error::Error;
+use crate::fragments::Fragments;
 use crate::packet::TcpPacket;
 use compression::Compression;
 use input::Input;
 use pcap::Pcap;
 use pcapng::Pcapng;
+use rare::Rare;
 pub(crate) use record::Record;
 use record::{Step, Stop};
 
@@ -49,6 +52,7 @@ pub struct Reader {
     interfaces: Vec<Interface>,
     counts: ReadCounts,
     checks_checksums: bool,
+    fragments: Fragments,
     is_done: bool,
 }
 
@@ -100,6 +104,7 @@ impl Reader {
             interfaces: Vec::new(),
             counts: ReadCounts::default(),
             checks_checksums: false,
+            fragments: Fragments::default(),
             is_done: false,
         };
         if let Format::Pcap(pcap) = &reader.format {
@@ -133,13 +138,13 @@ impl Reader {
                 Ok(Step::Packet(record)) => {
                     self.counts.packets += 1;
                     let link_type = self.interfaces[record.interface as usize].link_type;
-                    let dissected = dissect(
+                    let plain = dissect_plain(
                         link_type,
                         record.frame,
                         record.wire_bytes,
                         self.checks_checksums,
                     );
-                    match dissected {
+                    match plain {
                         Ok(mut packet) => {
                             packet.interface = record.interface;
                             packet.time_ns = record.time_ns;
@@ -147,12 +152,22 @@ impl Reader {
                             self.counts.tcp_pkts += 1;
                             return Ok(Some(packet));
                         }
-                        Err(reason) => self.counts.count_unread(reason),
+                        Err(reason) => {
+                            let rare = Rare {
+                                link_type,
+                                checks_checksum: self.checks_checksums,
+                                fragments: &mut self.fragments,
+                                counts: &mut self.counts,
+                            };
+                            if let Some(packet) = rare.packet(&record, reason) {
+                                return Ok(Some(packet));
+                            }
+                        }
                     }
                 }
                 Ok(Step::BadPacket) => {
                     self.counts.packets += 1;
-                    self.counts.count_unread(Unread::BadLength);
+                    self.counts.bad_lengths += 1;
                 }
                 Ok(Step::Other) => {}
                 Ok(Step::End) => self.is_done = true,
@@ -179,7 +194,7 @@ impl Reader {
                 }
                 Ok(Step::BadPacket) => {
                     self.counts.packets += 1;
-                    self.counts.count_unread(Unread::BadLength);
+                    self.counts.bad_lengths += 1;
                 }
                 Ok(Step::Other) => {}
                 Ok(Step::End) => self.is_done = true,

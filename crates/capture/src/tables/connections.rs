@@ -25,7 +25,7 @@ pub(crate) fn connections(views: &[View], points: &Points) -> Batch {
 }
 
 fn identity_columns(rows: &[Row<'_>], points: &Points) -> Vec<Named> {
-    let interfaces = rows.iter().map(|row| row.view.key.interface);
+    let interfaces = rows.iter().map(|row| row.view.key.place());
     let vantages = rows
         .iter()
         .map(|row| row.view.vantage(row.side) as u8)
@@ -147,12 +147,7 @@ fn loss_columns(rows: &[Row<'_>]) -> Vec<Named> {
             "duplicate_pkts",
             uints(rows, |row| counts(row).duplicate_pkts),
         ),
-        (
-            "missing_bytes",
-            uints(rows, |row| {
-                row.flight.map_or(0, |flight| flight.missing_bytes())
-            }),
-        ),
+        ("missing_bytes", uints(rows, |row| row.this.missing_bytes())),
         ("dropped_pkts", uints(rows, |row| counts(row).dropped_pkts)),
         (
             "dup_acks",
@@ -183,6 +178,10 @@ fn option_columns(rows: &[Row<'_>]) -> Vec<Named> {
             uints(rows, |row| counts(row).zero_window_probe_pkts),
         ),
         (
+            "keep_alive_pkts",
+            uints(rows, |row| counts(row).keep_alive_pkts),
+        ),
+        (
             "window_min_bytes",
             maybe_uints(rows, |row| Some(window(row)?.0)),
         ),
@@ -208,17 +207,34 @@ fn option_columns(rows: &[Row<'_>]) -> Vec<Named> {
         ),
         (
             "has_timestamps",
-            bools(rows, |row| Some(row.this.has_timestamps)),
+            bools(rows, |row| {
+                let this = row.this;
+                (this.has_timestamps || !this.has_cut_options).then_some(this.has_timestamps)
+            }),
         ),
         (
             "sack_permitted",
-            bools(rows, |row| Some(row.this.syn?.is_sack_permitted)),
+            bools(rows, |row| row.this.syn?.permits_sack()),
         ),
         ("offload", bools(rows, |row| row.view.has_offload(row.side))),
         ("ecn_ect_pkts", uints(rows, |row| counts(row).ecn_ect_pkts)),
         ("ecn_ce_pkts", uints(rows, |row| counts(row).ecn_ce_pkts)),
-        ("ece_pkts", uints(rows, |row| counts(row).ece_pkts)),
-        ("cwr_pkts", uints(rows, |row| counts(row).cwr_pkts)),
+        (
+            "ece_pkts",
+            maybe_uints(rows, |row| {
+                (!row.view.has_accurate_ecn()).then_some(counts(row).ece_pkts)
+            }),
+        ),
+        (
+            "cwr_pkts",
+            maybe_uints(rows, |row| {
+                (!row.view.has_accurate_ecn()).then_some(counts(row).cwr_pkts)
+            }),
+        ),
+        (
+            "accecn_ce_pkts",
+            maybe_uints(rows, |row| row.view.reported_ce_pkts(row.side)),
+        ),
         (
             "idle_max_us",
             micros(rows, |row| {

@@ -8,6 +8,7 @@ use dumbbell_table::Column;
 use crate::analysis::direction::Direction;
 use crate::analysis::flight::Flight;
 use crate::connection::View;
+use crate::network::NetworkId;
 use crate::points::Points;
 pub(crate) use connections::connections;
 pub(crate) use series::series;
@@ -58,8 +59,11 @@ fn rows(views: &[View]) -> Vec<Row<'_>> {
 }
 
 /// Names of points.
-pub(crate) fn point_column(interfaces: impl Iterator<Item = u32>, points: &Points) -> Column {
-    Column::texts(interfaces.map(|interface| points.name(interface)))
+pub(crate) fn point_column(
+    places: impl Iterator<Item = (u32, NetworkId)>,
+    points: &Points,
+) -> Column {
+    Column::texts(places.map(|place| points.name(place)))
 }
 
 /// Codes with labels.

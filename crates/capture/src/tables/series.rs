@@ -22,7 +22,7 @@ pub(crate) fn series(views: &[View], points: &Points) -> Batch {
                 .map(move |bin| (row, width_ns, has_ack, bin))
         })
         .collect();
-    let interfaces = bins.iter().map(|bin| bin.0.view.key.interface);
+    let interfaces = bins.iter().map(|bin| bin.0.view.key.place());
     let is_initiator = bins
         .iter()
         .map(|(row, ..)| row.view.initiator() == row.side);

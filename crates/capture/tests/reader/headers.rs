@@ -196,7 +196,7 @@ fn lengths_that_cannot_be() {
             with(32, 0x60),
             Unread::BadLength,
         ),
-        ("neither version 4 nor 6", with(0, 0x55), Unread::NotIp),
+        ("neither version 4 nor 6", with(0, 0x55), Unread::NotIp(0)),
         ("nothing", Vec::new(), Unread::CutHeader),
         ("one byte", vec![0x45], Unread::CutHeader),
         ("half an IPv6 header", vec![0x60; 20], Unread::CutHeader),
@@ -262,7 +262,7 @@ fn extension_headers_of_ipv6() {
             &[6, 0, 5, 0, 0, 0, 0, 0],
             Unread::Fragment,
         ),
-        ("ESP", 50, &[6, 0, 0, 0, 0, 0, 0, 0], Unread::NotTcp),
+        ("ESP", 50, &[6, 0, 0, 0, 0, 0, 0, 0], Unread::NotTcp(50)),
         ("cut before its length", 0, &[6], Unread::CutHeader),
         (
             "longer than the packet",

@@ -111,6 +111,204 @@ fn loopback_of_either_byte_order_and_every_system() {
     }
 }
 
+/// Every other link type that is read, and what its frames have before IP.
+#[test]
+fn rare_link_types() {
+    let [v4, v6] = packets();
+    let snap = |ether_type: [u8; 2]| [&[0xaa, 0xaa, 3, 0, 0, 0][..], &ether_type].concat();
+    for (packet, ether_type, ppp, is_ipv6) in [
+        (v4, [0x08, 0x00], 0x21, false),
+        (v6, [0x86, 0xdd], 0x57, true),
+    ] {
+        let snap = snap(ether_type);
+        // A data frame to the distribution system, with a QoS field or without.
+        let wifi = [&[0x08, 0x01][..], &[0; 22], &snap].concat();
+        let wifi_qos = [&[0x88, 0x01][..], &[0; 24], &snap].concat();
+        let padded = [&[0x88, 0x01][..], &[0; 26], &snap].concat();
+        let arcnet = if is_ipv6 { 196 } else { 212 };
+        let heads: &[(u32, Vec<u8>)] = &[
+            (6, [&[0; 14][..], &snap].concat()),
+            (
+                6,
+                [&[0; 8][..], &[0x80, 0, 0, 0, 0, 0, 0x04, 0, 0, 0], &snap].concat(),
+            ),
+            (8, vec![0; 16]),
+            (9, vec![0xff, 0x03, 0, ppp]),
+            (9, vec![ppp]),
+            (10, [&[0x50; 13][..], &snap].concat()),
+            (50, vec![0xff, 0x03, 0, ppp]),
+            (51, vec![0x11, 0, 0, 1, 0, 62, 0, ppp]),
+            (100, snap.clone()),
+            (104, [&[0x0f, 0][..], &ether_type].concat()),
+            (105, wifi.clone()),
+            (105, wifi_qos),
+            (107, vec![0x18, 0x41, 3, if is_ipv6 { 0x8e } else { 0xcc }]),
+            (107, [&[0x18, 0x41][..], &ether_type].concat()),
+            (119, [&[0; 144][..], &wifi].concat()),
+            (127, [&[0, 0, 8, 0, 0, 0, 0, 0][..], &wifi].concat()),
+            (127, [&[0, 0, 9, 0, 2, 0, 0, 0, 0x20][..], &padded].concat()),
+            (129, vec![1, 2, 0, 0, arcnet, 0, 0, 1]),
+            (166, vec![1, 3, 0, ppp]),
+            (
+                182,
+                vec![0xe0, 1, 0x18, 0x41, 3, if is_ipv6 { 0x8e } else { 0xcc }],
+            ),
+            (192, [&[0, 0, 8, 0, 105, 0, 0, 0][..], &wifi].concat()),
+            (204, vec![0, ppp]),
+            (
+                239,
+                [
+                    &[2, 0, 0, 0][..],
+                    &[6, 0, 10, 0, 0x41, 0, 0, 0],
+                    &[68, 0, 9, 0],
+                ]
+                .concat(),
+            ),
+            (242, [&[0; 40][..], &ether_type, &[0, 0]].concat()),
+        ];
+        for (link_type, head) in heads {
+            assert_carries(*link_type, after(head, &packet), is_ipv6);
+        }
+    }
+}
+
+/// Headers in Ethernet, and tunnels in IP.
+#[test]
+fn tunnels() {
+    let [v4, v6] = packets();
+    let inner_ethernet = |packet: &[u8], ether_type: u16| ethernet(ether_type, packet);
+    for (packet, ether_type, number, is_ipv6) in
+        [(v4, 0x0800_u16, 4_u8, false), (v6, 0x86dd, 41, true)]
+    {
+        let type_bytes = ether_type.to_be_bytes();
+        let framed = inner_ethernet(&packet, ether_type);
+        let mpls = after(&[0, 6, 0x40, 64, 0, 6, 0x41, 64], &packet);
+        let udp = |port: u16, head: &[u8], payload: &[u8]| {
+            let [high, low] = port.to_be_bytes();
+            let body = [&[0xc0, 0, high, low, 0, 0, 0, 0][..], head, payload].concat();
+            (17, body)
+        };
+        let gre = |head: &[u8], payload: &[u8]| (47, [head, payload].concat());
+        let vxlan = [0x08, 0, 0, 0, 0, 0, 7, 0];
+        let bodies: &[(u8, Vec<u8>)] = &[
+            (number, packet.clone()),
+            gre(&[&[0, 0][..], &type_bytes].concat(), &packet),
+            gre(
+                &[&[0xb0, 0][..], &type_bytes, &[0; 4], &[0, 0, 0, 9], &[0; 4]].concat(),
+                &packet,
+            ),
+            gre(&[0, 0, 0x65, 0x58], &framed),
+            gre(&[0, 0, 0x88, 0x47], &mpls),
+            gre(&[0, 0, 0x88, 0xbe], &framed),
+            gre(
+                &[&[0x10, 0, 0x88, 0xbe, 0, 0, 0, 1][..], &[0; 8]].concat(),
+                &framed,
+            ),
+            gre(
+                &[
+                    &[0x10, 0, 0x22, 0xeb, 0, 0, 0, 1][..],
+                    &[0; 11],
+                    &[1],
+                    &[0; 8],
+                ]
+                .concat(),
+                &framed,
+            ),
+            gre(
+                &[
+                    0x30,
+                    0x81,
+                    0x88,
+                    0x0b,
+                    0,
+                    60,
+                    0,
+                    1,
+                    0,
+                    0,
+                    0,
+                    1,
+                    0,
+                    0,
+                    0,
+                    1,
+                    if is_ipv6 { 0x57 } else { 0x21 },
+                ],
+                &packet,
+            ),
+            (97, after(&[0x30, 0], &framed)),
+            (137, mpls.clone()),
+            udp(4789, &vxlan, &framed),
+            udp(8472, &vxlan, &framed),
+            udp(4790, &[0x0c, 0, 0, 3, 0, 0, 7, 0], &framed),
+            udp(
+                6081,
+                &[&[1, 0, 0x65, 0x58, 0, 0, 7, 0][..], &[0; 4]].concat(),
+                &framed,
+            ),
+            udp(
+                6081,
+                &[&[0, 0][..], &type_bytes, &[0, 0, 7, 0]].concat(),
+                &packet,
+            ),
+            udp(2152, &[0x30, 255, 0, 60, 0, 0, 0, 1], &packet),
+            udp(
+                2152,
+                &[0x34, 255, 0, 60, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0, 9, 0],
+                &packet,
+            ),
+            udp(6635, &[], &mpls),
+            (51, [&[number, 4, 0, 0][..], &[0; 20], &packet].concat()),
+        ];
+        for (protocol, body) in bodies {
+            assert_carries(
+                ETHERNET,
+                ethernet(0x0800, &ipv4(*protocol, &[], body)),
+                is_ipv6,
+            );
+            assert_carries(ETHERNET, ethernet(0x86dd, &ipv6(*protocol, body)), is_ipv6);
+        }
+        for (outer, body) in [
+            (0x8847, mpls.clone()),
+            (
+                0x8847,
+                [&[0, 6, 0x41, 64, 0, 0, 0, 0][..], &framed].concat(),
+            ),
+            (0x88e7, after(&[0, 0, 0, 1], &framed)),
+            (
+                60,
+                [&[0xaa, 0xaa, 3, 0, 0, 0][..], &type_bytes, &packet].concat(),
+            ),
+        ] {
+            assert_carries(ETHERNET, ethernet(outer, &body), is_ipv6);
+        }
+    }
+}
+
+#[test]
+fn what_was_not_read_is_named() {
+    let esp = ethernet(0x0800, &ipv4(50, &[], &[0; 8]));
+    let frames = [
+        ethernet(0x0806, &[0; 28]),
+        esp.clone(),
+        esp,
+        ethernet(0x0800, &ipv4(17, &[], &[0; 8])),
+        ethernet(0x88b5, &[0; 28]),
+    ];
+    let (_, counts) = read(&pcap(ETHERNET, &frames));
+    let named: Vec<_> = counts
+        .unread
+        .iter()
+        .map(|(name, &count)| (name.as_str(), count))
+        .collect();
+    assert_eq!(
+        named,
+        [("ARP", 1), ("ESP", 2), ("EtherType 0x88b5", 1), ("UDP", 1)]
+    );
+    let (_, counts) = read(&pcap(147, &frames[..1]));
+    assert_eq!(counts.unread.keys().collect::<Vec<_>>(), ["link type 147"]);
+}
+
 #[test]
 fn what_is_not_tcp_over_ip_is_counted() {
     let udp = ipv4(17, &[], &[0; 8]);

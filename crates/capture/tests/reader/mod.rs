@@ -36,6 +36,7 @@ fn read(file: &[u8]) -> (Vec<TcpPacket>, ReadCounts) {
             + counts.not_ip
             + counts.not_tcp
             + counts.fragments
+            + counts.joined_fragments
             + counts.cut_headers
             + counts.bad_lengths
             + counts.unknown_link_type,

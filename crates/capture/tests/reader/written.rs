@@ -39,6 +39,8 @@ fn expected(facts: &FrameFacts, time_ns: u64, wire_bytes: u32) -> TcpPacket {
         timestamps: facts.timestamps,
         sack: facts.sack,
         is_marked_dropped: false,
+        has_cut_options: false,
+        network: dumbbell_capture::NetworkId::NONE,
         checksum: Checksum::Unknown,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A line is a packet: time in ms, `>` from the initiator or `<` to it, and words:
 //!
-//! - `S` SYN, `F` FIN, `R` RST, `P` PSH, `E` ECE, `C` CWR (any of them together); `-` none
+//! - `S` SYN, `F` FIN, `R` RST, `P` PSH, `E` ECE, `C` CWR, `A` AE (any of them together); `-` none
 //! - `1:1001` payload of that sequence range, relative to the SYN
 //! - `seq N` where there is no payload; otherwise the end of what that side has sent
 //! - `ack N` acknowledgment number, relative to the other SYN; otherwise none
@@ -15,8 +15,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use dumbbell_capture::{
-    Analysis, AnalysisOptions, Checksum, Endpoint, PacketList, SackBlocks, TcpFlags, TcpPacket,
-    analyze,
+    Analysis, AnalysisOptions, Checksum, Endpoint, NetworkId, PacketList, SackBlocks, TcpFlags,
+    TcpPacket, analyze,
 };
 use dumbbell_table::Batch;
 
@@ -122,6 +122,8 @@ fn empty_packet(side: usize) -> TcpPacket {
         timestamps: None,
         sack: SackBlocks::default(),
         is_marked_dropped: false,
+        has_cut_options: false,
+        network: NetworkId::NONE,
         checksum: Checksum::Unknown,
     }
 }
@@ -141,6 +143,7 @@ fn flag(letter: char) -> u16 {
         'P' => TcpFlags::PSH,
         'E' => TcpFlags::ECE,
         'C' => TcpFlags::CWR,
+        'A' => TcpFlags::AE,
         '-' => 0,
         _ => panic!("no flag `{letter}`"),
     }
