@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import signal
+import socket
 import sysconfig
 import threading
 import time
@@ -16,6 +17,7 @@ import pytest
 
 import dumbbell
 from dumbbell.congestion_control.isolation import foreign_process, server_link
+from dumbbell.congestion_control.isolation.protocol import frame
 from dumbbell.metrics import AllMetrics
 from dumbbell.runs.cache import Cache
 from dumbbell.runs.handler import PendingRun, RunHandler
@@ -32,6 +34,10 @@ DEEDS = {
     5: "set cwnd to 4294967295 in `cong_avoid` (flow 1, at ",
     7: "used the bad address 0x7f",
 }
+
+
+#: Sources as people have reported them.
+REPORTS = Path(__file__).parents[1] / "data/field-reports"
 
 
 def scenario(*ccs: str, **words: Any) -> dumbbell.Scenario:
@@ -183,6 +189,35 @@ def test_a_refusal_is_the_engines() -> None:
     with pytest.raises(dumbbell.EngineError, match="has no parameter `nonsense`") as caught:
         dumbbell.run(scenario(f"{HOSTILE}:nonsense=1"))
     assert not isinstance(caught.value, dumbbell.CongestionControlError)
+
+
+@pytest.mark.parametrize("answer_chars", [10, 1 << 16, 300_000])
+def test_an_answer_of_the_server_is_heard_however_long_it_is(answer_chars: int) -> None:
+    # What takes many reads is still on its way when the server closes the process's socket.
+    status, servers = socket.socketpair()
+    answers, workers = socket.socketpair()
+    printed, prints = os.pipe()
+    workers.close()
+    os.close(prints)
+    channels = server_link.Channels(status, answers, printed)
+    process = foreign_process.ForeignProcess(channels, ["mine"], ["mine.bpf.c"])
+    text = "mine.bpf.c: an error\n" + "x" * answer_chars
+
+    def report() -> None:
+        with servers:
+            servers.sendall(frame({"refused": text}))
+
+    server = threading.Thread(target=report)
+    server.start()
+    with pytest.raises(dumbbell.EngineError, match=r"mine\.bpf\.c: an error"):
+        process.follow()
+    server.join()
+
+
+def test_a_compiler_that_says_much_is_quoted() -> None:
+    for _ in range(4):
+        with pytest.raises(dumbbell.EngineError, match=r"undeclared|u0"):
+            dumbbell.run(scenario(str(REPORTS / "long_compile_error.bpf.c")))
 
 
 def test_an_edited_source_is_built_again(tmp_path: Path) -> None:

@@ -208,6 +208,10 @@ class ForeignProcess:
             if self.pidfd is None:
                 raise ServerDiedError("the process that runs foreign algorithms has died")
             return
+        self.hear(data, descriptors)
+
+    def hear(self, data: bytes, descriptors: list[int]) -> None:
+        """Handle what the server has reported."""
         for word, value in self.status.feed(data):
             if word == "pid":
                 self.pidfd = descriptors[0]
@@ -398,7 +402,7 @@ class ForeignProcess:
         raise self.ended()
 
     def ended(self) -> Exception:
-        """Return the error for a process that has ended without a result."""
+        """Return the error for a process that has ended, or never began, without a result."""
         if self.kill_at_s:
             return Cancelled("the run was cancelled")
         until_s = time.monotonic() + END_S
@@ -406,14 +410,13 @@ class ForeignProcess:
         reported.register(self.channels.status, select.POLLIN)
         while self.end is None and time.monotonic() < until_s:
             if reported.poll(POLL_S * 1000):
-                data = b""
+                data, descriptors = b"", list[int]()
                 with contextlib.suppress(ConnectionResetError):
-                    data = self.channels.status.recv(1 << 16)
+                    data, descriptors, _, _ = socket.recv_fds(self.channels.status, 1 << 16, 1)
                 if not data:
                     break
-                for word, value in self.status.feed(data):
-                    if word == "ended":
-                        self.end = End(*value)
+                # The reason why there is no process may take many reads.
+                self.hear(data, descriptors)
         if self.end is None:
             return CongestionControlError(
                 f"the process that ran {self.names} was killed together with its server"

@@ -44,6 +44,8 @@ ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "JE_ARROW_MALLOC_CONF": "background_thread:false",
 }
+#: How much of a compiler's message is reported, in characters; less is shown.
+PROBLEM_CHARS = 1 << 16
 #: How often a scratch directory is removed in which a compiler that was just killed still wrote.
 TRIES = 5
 TRY_S = 0.2
@@ -282,7 +284,7 @@ class Server:
                 else:
                     self.core.precompile(name)
         except (self.core.EngineError, OSError, ImportError) as error:
-            return str(error)
+            return str(error)[:PROBLEM_CHARS]
         return None
 
 
