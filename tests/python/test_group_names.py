@@ -8,7 +8,10 @@ import pytest
 
 from dumbbell import Group, Scenario, Sweep
 from dumbbell.base.errors import ScenarioError
+from dumbbell.capture_analysis.analyze import analyze
+from dumbbell.capture_analysis.connection_table import connection_label
 from dumbbell.plots import group_labels
+from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.runs.key import run_key
 from dumbbell.sweeps.design import make_design
 from dumbbell.terminal.scenario_options import base_scenario
@@ -219,3 +222,38 @@ def test_a_renamed_group_hits_the_cache_and_shows_its_new_name(tmp_path):
     assert cached[-1] == 1
     assert again.rows["name"].to_pylist() == ["Second", "reno"]
     assert again.runs[0, 0].scenario.group_labels == ("Second", "reno")
+
+
+def test_a_named_group_has_its_name_in_every_legend_and_axis():
+    groups = [Group("cubic", name="Thesis"), Group("reno")]
+    swept = Sweep(
+        Scenario(groups, time="1.2s"), {"Thesis.cc": ["cubic", "bbr"], "1.rtt": ["20ms", "80ms"]}
+    ).run(cache=False)
+    figures = ResultFigures(swept)
+    assert (figures.layout.x_label, figures.layout.facets[0].label) == (
+        "base RTT of Reno (ms)",
+        "CUBIC",
+    )
+    for figure in figures.draw(figures.metric("goodput_bps")):
+        assert [curve.label for curve in figure.curves] == ["Thesis", "Reno"]
+    assert ResultFigures(swept, x="Thesis.cc").layout.x_label == "congestion control of Thesis"
+
+
+def test_an_axis_is_of_the_group_that_it_changes(tmp_path, cli):
+    mine = own(tmp_path / "mycc", "mycc.bpf.c")
+    design = make_design(Scenario(["reno", "cubic"]), {"0.cc": ["bbr", mine], "1.rtt": ["20ms"]})
+    assert design.axes[0].shown == {"bbr": "bbr", mine: "mycc"}
+    swept = Sweep(Scenario(["reno", "cubic"], time="1.2s"), {"0.cc": ["bbr", "copa"]})
+    figures = ResultFigures(swept.run(cache=False))
+    assert figures.layout.x_label == "congestion control of group 0"
+    (figure,) = figures.draw(figures.metric("goodput_bps"))
+    assert [curve.label for curve in figure.curves] == ["group 0", "CUBIC"]
+
+
+def test_connections_of_a_capture_are_called_as_their_groups(tmp_path, cli):
+    words = ("run", "cubic", "reno", "--name", "0=Thesis", "--time", "1s", "--capture")
+    assert cli(*words, "--out", str(tmp_path / "r")).code == 0
+    assert " Thesis" in cli("analyze", str(tmp_path / "r")).out
+    analysis = analyze(tmp_path / "r")
+    assert analysis.names == ("Thesis", "reno")
+    assert [connection_label(analysis, number) for number in (0, 1)] == ["0: Thesis", "1: Reno"]

@@ -44,6 +44,8 @@ class Analysis:
         docs/analysis.md has their columns.
     congestion_controls
         Of each group, if this is the capture of a run.
+    names
+        What the groups are called; their algorithms, if the analysis does not say it.
     """
 
     def __init__(
@@ -52,11 +54,13 @@ class Analysis:
         reading: Mapping[str, Any],
         tables: Mapping[str, pa.Table],
         congestion_controls: Sequence[str] = (),
+        names: Sequence[str] = (),
     ) -> None:
         self.path = path
         self.reading = reading
         self.tables = tables
         self.congestion_controls = tuple(congestion_controls)
+        self.names = tuple(names or congestion_controls)
 
     def __repr__(self) -> str:
         return f"<Analysis {self.path}, {self.connection_count} connections>"
@@ -210,6 +214,7 @@ class Analysis:
             "connections": (self.all_points if all_points else self.best).to_pylist(),
             "notes": [note.to_dict() for note in self.notes],
             "congestion_controls": list(self.congestion_controls),
+            "names": list(self.names),
         }
 
     @classmethod
@@ -233,10 +238,12 @@ class Analysis:
             raise ResultError(f"{directory}: written by another version; analyze the capture again")
         tables = dict(ParquetTables(directory, TABLES))
         file, reading = document.get("file"), document.get("reading")
-        ccs = document.get("congestion_controls", [])
-        if not (isinstance(file, str) and isinstance(reading, dict) and isinstance(ccs, list)):
+        # Earlier versions wrote no names.
+        ccs, names = (document.get(key, []) for key in ("congestion_controls", "names"))
+        are_lists = isinstance(ccs, list) and isinstance(names, list)
+        if not (isinstance(file, str) and isinstance(reading, dict) and are_lists):
             raise ResultError(f"{path}: is damaged; analyze the capture again")
-        return cls(file, reading, tables, ccs)
+        return cls(file, reading, tables, ccs, names)
 
     def save(self, directory: str | Path, *, figures: bool = True) -> list[Path]:
         """Write tables and figures to a directory.

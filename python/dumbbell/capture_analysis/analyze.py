@@ -15,6 +15,7 @@ from dumbbell.base.quantities.quantity import Time
 from dumbbell.capture_analysis.analysis import Analysis
 from dumbbell.run import Run
 from dumbbell.run.capture import CAPTURE
+from dumbbell.scenario import Scenario
 
 __all__ = ["STDIN", "analyze", "capture_path"]
 
@@ -76,15 +77,19 @@ def analyze(
         arrow.pop("segments", None)
     for point in points or ():
         check_point(path, reading, point)
-    return Analysis(path, reading, arrow, congestion_controls_of(path))
+    scenario = scenario_of(path)
+    if scenario is None:
+        return Analysis(path, reading, arrow)
+    ccs = [str(group.cc) for group in scenario.groups]
+    return Analysis(path, reading, arrow, ccs, scenario.group_labels)
 
 
-def congestion_controls_of(path: str) -> list[str]:
-    """Return the CCA of each group of the run that a capture is of; else nothing."""
+def scenario_of(path: str) -> Scenario | None:
+    """Return the scenario of the run that a capture is of; None if it is of none."""
     place = Path(path).parent
     if Path(path).name != CAPTURE or not (place / "run.json").is_file():
-        return []
-    return [str(group.cc) for group in Run.load(place).scenario.groups]
+        return None
+    return Run.load(place).scenario
 
 
 def capture_path(path: str | Path) -> str:

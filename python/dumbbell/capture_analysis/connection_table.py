@@ -20,7 +20,9 @@ def connection_label(analysis: Analysis, connection: int) -> str:
     """Name a connection in a legend: by its CCA if it is known, else its source."""
     group = analysis.group_of(connection)
     if group is not None:
-        return f"{connection}: {cc_label(analysis.congestion_controls[group])}"
+        name = analysis.names[group]
+        is_cc = name == analysis.congestion_controls[group]
+        return f"{connection}: {cc_label(name) if is_cc else name}"
     row = analysis.row_of(connection)
     return f"{connection}: {endpoint(row['source'], row['source_port'])}"
 
@@ -35,7 +37,7 @@ def connection_row(analysis: Analysis, row: Mapping[str, Any]) -> tuple[str, ...
     source = endpoint(row["source"], row["source_port"])
     destination = endpoint(row["destination"], row["destination_port"])
     group = analysis.group_of(row["connection"])
-    cc = "" if group is None else f" {analysis.congestion_controls[group]}"
+    cc = "" if group is None else f" {analysis.names[group]}"
     data, resent = row["data_pkts"], row["retransmitted_pkts"]
     share = f" ({100 * resent / data:.2f} %)" if data and resent else ""
     return (

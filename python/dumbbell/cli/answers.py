@@ -85,8 +85,9 @@ def unknown(best: Best, result: SweepResult) -> str:
 
 def place(cell: Cell, result: SweepResult) -> str:
     """Return what is special in a cell: ``fq_codel``; what two axes share is said once."""
-    varied = [axis.name for axis in result.axes if len(set(axis.labels)) > 1]
-    return ", ".join(dict.fromkeys(label_of(cell.values[name]) for name in varied))
+    varied = [axis for axis in result.axes if len(set(axis.labels)) > 1]
+    labels = (axis.shown[label_of(cell.values[axis.name])] for axis in varied)
+    return ", ".join(dict.fromkeys(labels))
 
 
 def listed(words: Sequence[str]) -> str:

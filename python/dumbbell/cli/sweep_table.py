@@ -43,6 +43,7 @@ def print_sweep(result: SweepResult, metrics: Sequence[str] = ()) -> None:
         By name; without them goodput per flow, utilisation, queueing delay and fairness.
     """
     axes = [axis.name for axis in result.axes]
+    shown = {axis.name: axis.shown for axis in result.axes}
     counts = result.plan.until_ci is not None or len(set(result.reps.values())) > 1
     values = metric_columns(result, metrics) if metrics else usual_columns(result)
     columns = (
@@ -59,7 +60,7 @@ def print_sweep(result: SweepResult, metrics: Sequence[str] = ()) -> None:
         measured = of_cell[cell.index]
         if not measured and not failed[cell.index]:
             continue
-        labels = [label_of(cell.values[name]) for name in axes] or ["all"]
+        labels = [shown[name][label_of(cell.values[name])] for name in axes] or ["all"]
         count = [str(result.reps[cell.index])] if counts else []
         numbers = [value.write(measured) if measured else NOTHING for value in values]
         verdict = worst([row["verdict"] for row in measured]) if measured else FAILED

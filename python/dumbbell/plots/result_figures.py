@@ -61,6 +61,15 @@ class SweepView:
         self.cells = cells or {cell.index: cell.index for cell in result.cells}
         self.predictions = cache(self._predictions)
 
+    def lay_along(self, axes: Sequence[str]) -> None:
+        """Call groups by their numbers whose congestion control algorithms are along x."""
+        groups = self.result.scenario.groups
+        along = [index for index, axis in self.swept.items() if axis.name in axes]
+        self.labels = tuple(
+            f"group {index}" if index in along and not groups[index].name else label
+            for index, label in enumerate(self.labels)
+        )
+
     def groups_of(self, metric: Metric) -> list[int]:
         """Return the groups that a metric has curves of; the first stands for the whole run."""
         return list(range(len(self.labels))) if metric.of_groups else [0]
@@ -68,14 +77,16 @@ class SweepView:
     def label_of(self, metric: Metric, group: int, facet: Facet | None = None) -> str:
         """Return the name of a curve: the group's, and the sweep's if there are two.
 
-        A group whose congestion control algorithm an axis changes is named after the one in the
-        facet.
+        A group without a name whose congestion control algorithm an axis changes is named after the
+        one in the facet.
         """
+        swept = self.swept_in(facet, group)
         if not metric.of_groups:
             of = metric.title
+        elif swept is None or self.result.scenario.groups[group].name:
+            of = self.labels[group]
         else:
-            swept = self.swept_in(facet, group)
-            of = self.labels[group] if swept is None else cc_label(swept)
+            of = cc_label(swept)
         return f"{self.name}: {of}" if self.name else of
 
     def swept_in(self, facet: Facet | None, group: int) -> str | None:
@@ -136,6 +147,9 @@ class ResultFigures:
         self.others = tuple(each for each in others if each is not None)
         self.first = SweepView(result, name if self.others else "")
         self.caption = outline(result, self.first.labels)
+        if len(self.first.labels) > 1:
+            for view in self.shown:
+                view.lay_along(self.layout.x_axes)
 
     @property
     def shown(self) -> list[SweepView]:

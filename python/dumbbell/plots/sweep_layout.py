@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import PurePath
 
 from dumbbell.base.errors import ResultError, nearest
 from dumbbell.figures.style import cc_label
+from dumbbell.plots.labels import design_labels
+from dumbbell.scenario.group_labels import ALTERNATIVES
 from dumbbell.sweeps import SweepResult
 from dumbbell.sweeps.design import Axis, Cell, label_of
 
@@ -117,9 +118,10 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     together = next(names for names in result.design.dims if axis.name in names)
     varied = tuple(each.name for each in result.axes if len(set(each.labels)) > 1)
     others = [name for name in varied if name not in together]
+    axes = {each.name: each for each in result.axes}
     found: dict[str, list[Cell]] = {}
     for cell in result.cells:
-        label = ", ".join(f"{name} {label_of(cell.values[name])}" for name in others)
+        label = ", ".join(facet_part(axes[name], cell) for name in others)
         found.setdefault(label, []).append(cell)
     ticks = log_ticks(numbers or ())
     values = sorted(set(numbers or ()))
@@ -131,7 +133,7 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
         facets.append(Facet(label, ordered, tuple(at[cell.index] for cell in ordered)))
     return Layout(
         x_axes=together,
-        x_label=axis_label(axis, result.design.scenario.group_labels),
+        x_label=axis_label(axis, design_labels(result.design)),
         x_names=tuple(value_label(axis, each) for each in axis.labels) if numbers is None else (),
         x_ticks=ticks,
         x_values=every_few(values) if not ticks and (is_count or len(values) <= FEW) else (),
@@ -140,25 +142,37 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     )
 
 
+def facet_part(axis: Axis, cell: Cell) -> str:
+    """Return what an axis has in a facet: ``flows 4``, ``BBR``."""
+    label = label_of(cell.values[axis.name])
+    shown = value_label(axis, label)
+    return shown if is_of_cc(axis) else f"{axis.name} {shown}"
+
+
+def is_of_cc(axis: Axis) -> bool:
+    """Whether an axis changes a congestion control algorithm."""
+    return axis.name.rpartition(".")[2] == "cc"
+
+
 def axis_label(axis: Axis, groups: Sequence[str] = ()) -> str:
-    """Return an axis as a figure names it: ``buffer (BDP)``, ``congestion control of group 1``."""
+    """Return an axis as a figure names it: ``buffer (BDP)``, ``congestion control of Thesis``."""
     whose, _, field = axis.name.rpartition(".")
     words = WORDS.get(field, field.replace("_", " "))
     if whose.startswith("link."):
         words += f" of {whose.removeprefix('link.')}"
     elif whose and len(groups) > 1:
-        words += f" of group {whose}" if whose.isdecimal() else f" of {whose}"
+        is_index = whose.isdecimal() and int(whose) < len(groups)
+        label = groups[int(whose)] if is_index else whose
+        # That of a group without a name has what the axis changes.
+        has_name = not (is_index and (not label or (is_of_cc(axis) and ALTERNATIVES in label)))
+        words += f" of {label}" if has_name else f" of group {whose}"
     unit, _ = UNITS.get(axis.unit or "", (axis.unit, 1.0))
     return f"{words} ({unit})" if unit and axis.numbers is not None else words
 
 
 def value_label(axis: Axis, label: str) -> str:
     """Return a value of an axis as a figure names it: ``Copa``; a file without its path."""
-    if axis.name.rpartition(".")[2] != "cc":
-        return label
-    name, colon, params = label.partition(":")
-    path = PurePath(name)
-    return cc_label((path.name if len(path.parts) > 1 and path.suffix else name) + colon + params)
+    return cc_label(label) if is_of_cc(axis) else label
 
 
 def tick_label(axis: Axis, label: str) -> str:

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from dumbbell.congestion_control import CongestionControlChoice
     from dumbbell.scenario import Group, Scenario
 
-__all__ = ["Varied", "group_labels", "label_of", "plain_labels"]
+__all__ = ["ALTERNATIVES", "Varied", "group_labels", "label_of", "plain_labels"]
 
 #: What axes change of each group: their values by field, by index of the group. A parameter is
 #: ``cc.mode_window_rtts`` or ``traffic.load``.
 Varied = Mapping[int, Mapping[str, Sequence[Any]]]
 
-#: Congestion control algorithms that the label of a group lists.
-MAX_ALTERNATIVES = 3
+#: Congestion control algorithms that the label of a group lists, and what is between them.
+MAX_ALTERNATIVES, ALTERNATIVES = 3, " / "
 #: Fields that are named where no others differ.
 LAST = ("flows", "metric")
 #: Fields that are never added to a label: one is the label itself, the other is its beginning.
@@ -110,7 +110,7 @@ def alternatives(names: Iterable[str]) -> str:
     found = list(dict.fromkeys(names))
     shown = found if len(found) <= MAX_ALTERNATIVES else found[: MAX_ALTERNATIVES - 1]
     more = [f"{len(found) - len(shown)} more"] if len(shown) < len(found) else []
-    return " / ".join([*shown, *more])
+    return ALTERNATIVES.join([*shown, *more])
 
 
 def label_of(cc: CongestionControlChoice) -> str:

@@ -12,10 +12,10 @@ from typing import Any
 
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.excerpt import excerpt
-from dumbbell.congestion_control import CongestionControlChoice
+from dumbbell.congestion_control import CongestionControlChoice, short_names
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import fields_of
-from dumbbell.scenario.group_labels import Varied, group_labels, plain_labels
+from dumbbell.scenario.group_labels import ALTERNATIVES, Varied, group_labels, plain_labels
 from dumbbell.scenario.trace import Trace
 from dumbbell.sweeps.field import AxisField, field_of
 
@@ -62,6 +62,14 @@ class Axis:
     def labels(self) -> tuple[str, ...]:
         """The values as text."""
         return tuple(label_of(value) for value in self.values)
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """What tables show of each label: of a congestion control algorithm's file the name."""
+        ccs = [value for value in self.values if isinstance(value, CongestionControlChoice)]
+        short = short_names(cc.name for cc in ccs)
+        spelled = {str(cc): short[cc.name] + str(cc).removeprefix(cc.name) for cc in ccs}
+        return {label: spelled.get(label, label) for label in self.labels}
 
     @property
     def column(self) -> str:
@@ -360,4 +368,4 @@ def label_of(value: Any) -> str:
 def directory_name(scenario: Scenario, varied: Varied | None = None) -> str:
     """Return what competes as a directory's name: ``copa+linux-cubic``."""
     labels = plain_labels(scenario, varied)
-    return "+".join(label.replace(" / ", "-").replace("/", "-") for label in labels)
+    return "+".join(label.replace(ALTERNATIVES, "-").replace("/", "-") for label in labels)
