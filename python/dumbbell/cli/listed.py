@@ -1,4 +1,4 @@
-"""Which entries of a list a word stands for."""
+"""The entries of a list that a word stands for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cell of a sweep is best for each group, by how much, and whether by more than chance."""
+"""The best cell of a sweep for each group: by how much, and whether by more than chance."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def progress_bar(label: str, *, is_even: bool = False) -> Iterator[ProgressBar]:
     label
         What is under way.
     is_even
-        Whether all of it goes on at one pace, so that its beginning tells how long it will take.
+        Whether all of it goes on at one pace, so that its beginning shows how long it will take.
     """
     console = err()
     if not console.is_terminal:
