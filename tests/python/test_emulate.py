@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -387,3 +388,55 @@ def test_the_fixture_of_the_plugin(tmp_path):
 def test_a_field_that_is_not_the_path_s_has_a_hint():
     with pytest.raises(dumbbell.ScenarioError, match="no field `rat`; did you mean `rate`"):
         dumbbell.emulate(rat="1mbit")
+
+
+def test_set_says_what_it_changed_and_asks_for_the_pid_of_another_terminal_s():
+    """Two terminals are two sessions; a path's own programs are in its own."""
+    change = f"{PYTHON} -m dumbbell emulate set rate=5mbit"
+    with subprocess.Popen(
+        [*EMULATE, *PATH, "--quiet", "--", "sh", "-c", f"{change}; echo ready; cat"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp()}, start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        assert process.stdout.readline() == "ready\n", said
+        assert re.fullmatch(rf"rate 5mbit: the path of `sh -c .*`, process {process.pid}\n", said)
+        directory = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"XDG_RUNTIME_DIR=")[1]
+        environment = {**os.environ, "XDG_RUNTIME_DIR": directory.split(b"\0")[0].decode()}
+        words = [PYTHON, "-m", "dumbbell", "emulate", "set", "rate=1mbit"]
+        refused, named = (
+            subprocess.run(
+                [*words, *pid], capture_output=True, text=True, check=False, timeout=60,
+                env=environment,
+            )
+            for pid in ([], ["--pid", str(process.pid)])
+        )  # fmt: skip
+        process.communicate("", timeout=60)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: the path of `sh -c ")
+    assert f"was started in another terminal; use `--pid {process.pid}` to" in refused.stderr
+    assert (named.returncode, named.stdout[:12]) == (0, "rate 1mbit: ")
+
+
+def test_lines_of_servers_have_their_names():
+    serve = f"{PYTHON} -c \"print('one', flush=True); print('two', flush=True)\""
+    done = emulate(*PATH, "--quiet", "--serve", serve, "--", *python("print('mine')"))
+    assert (done.returncode, done.stdout) == (0, "mine\n")
+    assert done.stderr == "server | one\nserver | two\n"
+    done = emulate(
+        *PATH, "--quiet", "--serve", "echo first", "--serve", "echo second", "--", "sleep", "0.3"
+    )
+    assert sorted(done.stderr.splitlines()) == ["server 1 | first", "server 2 | second"]
+
+
+@needs("ping")
+def test_a_path_of_any_rate_has_delay_alone():
+    done = emulate(
+        "--rate", "none", "--rtt", "40ms", "--", "ping", "-c", "10", "-i", "0.1", "server"
+    )
+    found = re.search(r"= ([\d.]+)/", done.stdout)
+    assert found is not None, done.stdout
+    assert float(found[1]) == pytest.approx(40.1, abs=0.4)
+    assert "server → client  any rate; dropped 0 of 10 packets" in done.stderr
+    assert "idle link carried" not in done.stderr

@@ -218,7 +218,8 @@ def request(
     received = b""
     with suppress(OSError):  # it ended with what was asked unread
         sent = socket.send_fds(connection, [text], list(files))
-        connection.sendall(text[sent:])
+        if sent < len(text):  # or it is an error where the answer has come and the other end gone
+            connection.sendall(text[sent:])
         while not received.endswith(b"\n") and (part := connection.recv(1 << 16)):
             received += part
     if not received.endswith(b"\n"):

@@ -1,0 +1,143 @@
+"""mahimahi's commands answered with ours, and logs in its format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from dumbbell.cli.mahimahi import ours
+from dumbbell.emulation.mahimahi_log import write_mahimahi_log
+from tests.python.conftest import Outcome
+
+
+@pytest.mark.parametrize(
+    ("theirs", "expected"),
+    [
+        ("mm-delay 20 ping server", "--rate none --rtt 40ms -- ping server"),
+        ("mm-delay 20", "--rate none --rtt 40ms --interactive"),
+        ("mm-delay 20 mm-delay 30 ping server", "--rate none --rtt 100ms -- ping server"),
+        ("mm-loss uplink 0.1 a b", "--rate none --up-loss 10% --rtt 1ms -- a b"),
+        ("mm-loss downlink 0.005 a", "--rate none --loss 0.5% --rtt 1ms -- a"),
+        (
+            "mm-link --once up.tr down.tr --uplink-log=u.log -- curl -o x http://server/",
+            "--uplink-log u.log --up-trace up.tr:once=on --trace down.tr:once=on --rtt 1ms "
+            "-- curl -o x http://server/",
+        ),
+        (
+            "mm-link a b --uplink-queue=codel --downlink-queue droptail "
+            "--downlink-queue-args packets=100 --meter-all",
+            "--up-queue codel --buffer 100pkt --live --up-trace a --trace b --rtt 1ms "
+            "--interactive",
+        ),
+        (
+            "mm-delay 20 mm-loss uplink 0.1 mm-link a b ping server",
+            "--rtt 40ms --up-loss 10% --up-trace a --trace b -- ping server",
+        ),
+    ],
+)
+def test_a_command_of_mahimahi_s_has_one_of_ours(theirs: str, expected: str) -> None:
+    assert ours(theirs.split()) == f"dumbbell emulate {expected}"
+
+
+@pytest.mark.parametrize("theirs", ["mm-link", "mm-link a", "mm-delay", "mm-loss", "mm-delay x"])
+def test_half_a_command_is_answered_too(theirs: str) -> None:
+    assert ours(theirs.split()).startswith("dumbbell emulate ")
+
+
+def test_they_are_answered_wherever_they_are_written(
+    cli: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # mahimahi is not installed
+    says = "ours is `dumbbell emulate --rate none --rtt 40ms -- ping server`"
+    for words in (["mm-delay"], ["emulate", "mm-delay"], ["emulate", "--", "mm-delay"]):
+        outcome = cli(*words, "20", "ping", "server")
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.err == f"error: `mm-delay` is mahimahi's; {says}\n"
+
+
+def test_the_order_of_mm_link_is_understood(cli: Callable[..., Outcome], tmp_path: Path) -> None:
+    up, down = tmp_path / "up", tmp_path / "down"
+    for trace in (up, down):
+        trace.write_text("1\n2\n5\n")
+    outcome = cli("emulate", str(up), str(down), "--", "ping", "server")
+    assert outcome.code == 2
+    assert f"ours is `dumbbell emulate --up-trace {up} --trace {down} --rtt 1ms --" in outcome.err
+    # Programs are no traces, whatever they are called.
+    up.chmod(0o755)
+    up.write_text("#!/bin/sh\nexit 0\n")
+    assert "mm-link" not in cli("emulate", "--rate", "0", "--", str(up), str(down)).err
+
+
+class Log:
+    """What `mm-throughput-graph` reads of a log, by its rules."""
+
+    def __init__(self, text: str) -> None:
+        base: int | None = None
+        self.bytes = {"+": 0, "-": 0, "#": 0}
+        self.delays_ms: list[int] = []
+        self.times_ms: list[int] = []
+        for line in text.splitlines():
+            if found := re.match(r"# base timestamp: (\d+)", line):
+                assert base is None, "base timestamp multiply defined"
+                base = int(found[1])
+                continue
+            if line.startswith("#"):
+                continue
+            assert base is not None, "logfile is missing base timestamp"
+            time, event, size, *rest = line.split()
+            self.times_ms.append(int(time) - base)
+            self.bytes[event] += int(size)
+            if event == "-":
+                delay = int(rest[0])
+                assert delay >= 0
+                assert int(time) - base - delay >= 0
+                self.delays_ms.append(delay)
+        self.drops = len(re.findall(r"^# \d+ d 1 \d+$", text, re.MULTILINE))
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory: pytest.TempPathFactory) -> tuple[dumbbell.Run, Path]:
+    """A simulated run with a capture: its links are what an emulated path's are."""
+    capture = tmp_path_factory.mktemp("captured") / "c.pcapng"
+    scenario = dumbbell.Scenario(
+        ["cubic"], rate="10mbit", rtt="40ms", buffer="1bdp", time="4s", rate_steps="2s:5mbit"
+    )
+    return dumbbell.run(scenario, capture=capture), capture
+
+
+def test_a_log_has_what_mm_throughput_graph_reads(
+    captured: tuple[dumbbell.Run, Path], tmp_path: Path
+) -> None:
+    run, capture = captured
+    packets = dumbbell.packet_log(capture)
+    file = tmp_path / "down.log"
+    write_mahimahi_log(file, run, packets, "bottleneck", int(packets.reading["first_ns"]))
+    log = Log(file.read_text(encoding="utf-8"))
+    link = run.links[0]
+    # Of 14 bytes of Ethernet's header mahimahi's device has none, and 4 of its own.
+    assert log.bytes["-"] == link["forwarded_bytes"] - 10 * link["forwarded_pkts"]
+    assert len(log.delays_ms) == link["forwarded_pkts"]
+    assert log.drops == link["dropped_pkts"] > 0
+    # 2 s of 10 Mbit/s and 2 s of 5.
+    assert log.bytes["#"] == pytest.approx((20e6 + 10e6) / 8, rel=0.001)
+    assert log.times_ms == sorted(log.times_ms)
+    mean_ms = sum(log.delays_ms) / len(log.delays_ms)
+    # Its time on the link counts, 1.2 to 2.4 ms, and times are whole ms.
+    assert mean_ms == pytest.approx(link["queue_delay_mean_us"] / 1000 + 1.6, abs=1)
+
+
+def test_opportunities_of_a_trace_are_the_trace_s(tmp_path: Path) -> None:
+    capture = tmp_path / "c.pcapng"
+    (tmp_path / "t").write_text("1\n1\n4\n")
+    scenario = dumbbell.Scenario(["cubic"], trace=str(tmp_path / "t"), time="1s")
+    run = dumbbell.run(scenario, capture=capture)
+    packets = dumbbell.packet_log(capture)
+    file = tmp_path / "down.log"
+    write_mahimahi_log(file, run, packets, "bottleneck", int(packets.reading["first_ns"]))
+    offered = re.findall(r"^(\d+) # 1504$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [int(time) for time in offered[:7]] == [1, 1, 4, 5, 5, 8, 9]
+    assert len(offered) == 750
