@@ -78,7 +78,7 @@ app = typer.Typer(
     help="Put any mix of congestion control algorithms on a network and see who gets what.",
     epilog=examples(
         "dumbbell run copa cubic --buffer 2bdp --time 30s",
-        "dumbbell sweep copa cubic --buffer 0.5..8bdp --reps 3 --out results/buffers",
+        "dumbbell sweep copa cubic --buffer 1..64bdp --flows 1,4 --out results/buffers",
         "dumbbell report results/buffers",
     ),
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -27,7 +27,7 @@ __all__ = ["ablate_command"]
 #: What the help ends with.
 EXAMPLES = (
     "dumbbell tune ablate cubic --on utilization,queue_delay_mean_us",
-    "dumbbell tune ablate ./mine.bpf.c --on ideal,ideal.own --over gain,target_us",
+    "dumbbell tune ablate ./mine.bpf.c --on ideal,ideal.own --over beta_pct",
 )
 
 
