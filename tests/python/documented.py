@@ -33,7 +33,7 @@ SMALL = {
     "score": ["--only", "start", "--seeds", "1"],
     "tune ablate": ["--time", "1s", "--seeds", "1"],
     "tune": ["--time", "1s", "--seeds", "1", "--trials", "2"],
-    "search": ["--time", "3s", "--budget", "1s"],
+    "search": ["--time", "3s", "--evaluations", "2"],
     "compare": ["--warmup", "100ms"],
 }
 #: Commands that take longer than a minute as written.
