@@ -73,7 +73,7 @@ def emulate_command(
             "--ready",
             metavar="tcp|udp:PORT",
             rich_help_panel=PROGRAMS,
-            show_default="at once",
+            show_default=False,
             help="Wait until something listens there at the server.",
         ),
     ] = None,
@@ -113,7 +113,7 @@ def emulate_command(
             metavar="CC",
             rich_help_panel=PROGRAMS,
             show_default="the kernel's",
-            help="Congestion control of the programs' sockets: both ends.",
+            help="Algorithm of the programs' sockets: both ends.",
         ),
     ] = None,
     mtu: Annotated[
@@ -131,7 +131,7 @@ def emulate_command(
         typer.Option(
             "--internet",
             rich_help_panel=PROGRAMS,
-            help="Let the client reach what this machine reaches over IPv4, through the path.",
+            help="Let the client reach the Internet: over IPv4, through the path.",
         ),
     ] = False,
     interactive: Annotated[
