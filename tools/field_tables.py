@@ -39,5 +39,6 @@ def row(field: Field[Any, Any]) -> str:
     example = json.dumps(field.example) if not isinstance(field.example, str) else field.example
     notes = [field.doc]
     notes += [] if field.is_axis else ["Not an axis of sweeps."]
-    notes += [] if field.has_option else ["No command-line option."]
+    # Names have an option that is not a field's own.
+    notes += [] if field.has_option or "`--" in field.doc else ["No command-line option."]
     return f"| `{field.name}` | {default} | `{example}` | {' '.join(notes)} |"

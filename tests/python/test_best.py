@@ -11,6 +11,7 @@ from dumbbell import Group, Scenario, Sweep
 from dumbbell.base.errors import ScenarioError
 from dumbbell.cli.answers import sentence
 from dumbbell.compare.best import best_cells
+from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.sweeps import SweepResult
 
 WHICH_QUEUE = Path(__file__).resolve().parents[2] / "scenarios" / "which-queue.toml"
@@ -112,3 +113,17 @@ def test_a_metric_changes_nothing_that_runs():
     named, plain = Scenario([Group("cubic", metric="mos")]), Scenario(["cubic"])
     assert named.to_json() == plain.to_json()
     assert named.group_labels == plain.group_labels
+
+
+def test_a_legend_has_the_groups_that_have_a_value(swept):
+    values: dict[int, list[float | None]] = {cell: [4.0, 4.1, 4.2] for cell in range(3)}
+    result = with_values(swept, "mos", values)
+    names = ["bulk", "Reno"]
+    of_bulk = [value if group == 0 else None for value, group in zip(
+        result.rows["mos"].to_pylist(), result.rows["group"].to_pylist(), strict=True)]  # fmt: skip
+    at = result.rows.column_names.index("mos")
+    rows = result.rows.set_column(at, "mos", pa.array(of_bulk, pa.float64()))
+    figures = ResultFigures(replace(result, rows=rows))
+    for metric, labels in (("mos", names[:1]), ("goodput_bps", names)):
+        (figure,) = figures.draw(figures.metric(metric))
+        assert [curve.label for curve in figure.curves] == labels

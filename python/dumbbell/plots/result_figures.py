@@ -211,6 +211,8 @@ class ResultFigures:
             if metric.name in shown.values.columns
             for group in shown.groups_of(metric)
         ]
+        # A legend has no name of a group that has no value.
+        curves = [curve for curve in curves if np.isfinite(curve.y).any()] or curves
         for group in self.first.groups_of(metric):
             curves += model_curves(
                 self.first, metric, facet, group, models, by_name=bool(layout.x_names)
