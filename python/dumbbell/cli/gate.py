@@ -40,7 +40,7 @@ from dumbbell.gate.text import (
     outline,
     unmet,
 )
-from dumbbell.run.engine import SIMULATOR
+from dumbbell.run.engine import KERNEL, SIMULATOR
 from dumbbell.runs import Cache, Progress
 from dumbbell.runs.cache import as_cache
 from dumbbell.scenario.element import QueueChoice
@@ -181,7 +181,8 @@ def gate_command(
     suite = suite.of_cases(case) if case else suite
     suite = suite.with_reps(reps) if reps else suite
     tested = subject_of(suite, cc, qdisc, baseline)
-    used_engine = engine or (baseline.engine if baseline else SIMULATOR)
+    of_suite = KERNEL if any(case.tests_program for case in suite.runnable) else SIMULATOR
+    used_engine = engine or (baseline.engine if baseline else of_suite)
     kept = as_cache(cache, used_engine)
     after = run_with_progress(suite, tested, used_engine, baseline, seed, jobs, kept)
     note_cache(kept)

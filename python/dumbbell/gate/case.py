@@ -51,6 +51,8 @@ class Observed(NamedTuple):
     metric: str
 
 
+#: The key of a group that is a program, and what its values are named after.
+CLIENT, PROGRAM = "client", "program"
 #: Put in the places of placeholders while a suite is read.
 ANY_SUBJECT = Subject("reno", "bfifo")
 
@@ -124,6 +126,12 @@ class Case:
         queues = [self.words.get("queue"), *(link.get("queue") for link in self.links)]
         return QUEUE_UNDER_TEST in queues
 
+    @property
+    def tests_program(self) -> bool:
+        """Whether programs are under test: those of a case that tests nothing else."""
+        has_program = any(CLIENT in group for group in self.groups)
+        return has_program and not self.tests_cc and not self.tests_queue
+
     @cached_property
     def subjects(self) -> list[str]:
         """Names of the groups' values: ``{cc}``, ``cubic``; ``others`` if an axis sets them."""
@@ -165,7 +173,8 @@ class Case:
 
     def _is_other(self, subject: str) -> bool:
         """Whether a group is not under test; all are where only a queue discipline is."""
-        return self.tests_cc and not subject.startswith(UNDER_TEST)
+        tested = UNDER_TEST if self.tests_cc else PROGRAM if self.tests_program else ""
+        return not subject.startswith(tested)
 
     def cells(self, cc: str | Subject) -> list[tuple[str, Scenario]]:
         """Return each cell's label and its scenario with the first seed.
@@ -211,9 +220,9 @@ class Case:
         """Return the scenario that the axes change."""
         groups = []
         for index, words in enumerate(self.groups):
-            cc = subject.cc if is_under_test(words) else words["cc"]
+            cc = {"cc": subject.cc} if is_under_test(words) else {}
             try:
-                groups.append(Group(**{**words, "cc": cc}))
+                groups.append(Group(**{**words, **cc}))
             except DumbbellError as error:
                 if hasattr(error, "group"):
                     error.group = index
@@ -241,10 +250,10 @@ class Case:
                 if measure.phase is not None:
                     measure.phase.check(scenario)
         self._check_links(cells[0][1])
-        if not self.tests_cc and not self.tests_queue:
+        if not (self.tests_cc or self.tests_queue or self.tests_program):
             raise GateError(
-                f'no group is under test; write `cc = "{UNDER_TEST}"` in one, or '
-                f'`queue = "{QUEUE_UNDER_TEST}"`'
+                f'no group is under test; write `cc = "{UNDER_TEST}"` in one, '
+                f'`queue = "{QUEUE_UNDER_TEST}"`, or a program, `{CLIENT} = "./download.sh"`'
             )
         for measure, key in self.asked:
             self._check_groups(measure, key)
@@ -305,7 +314,9 @@ def with_queue(words: Mapping[str, Any], qdisc: str) -> dict[str, Any]:
 
 
 def name_of(group: Mapping[str, Any]) -> str:
-    """Return what a group's values are named after: its cc, or its traffic where that has none."""
+    """Return what a group's values are named after: its cc, its traffic, or a program."""
+    if CLIENT in group:
+        return PROGRAM
     traffic = TrafficChoice.parse(group.get("traffic", BULK))
     has_none = traffic.declaration.sends_datagrams and not is_under_test(group)
     return traffic.name if has_none else str(group["cc"])

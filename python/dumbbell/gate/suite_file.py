@@ -238,14 +238,14 @@ def groups_of(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         except GateError as error:
             error.group = index
             raise
-        if "cc" not in group:
+        if "cc" not in group and "client" not in group:
             raise GateError('the group has no `cc`; write `cc = "{cc}"`', group=index)
     return groups
 
 
 def compared_of(tolerances: Mapping[str, Any], table: Mapping[str, Any]) -> list[ComparedMetric]:
     """Read the metrics to compare; `false` removes one that the suite compares in other cases."""
-    alone = all(group.get("cc") == "{cc}" for group in table.get("group", []))
+    alone = all(group.get("cc") == "{cc}" or "client" in group for group in table.get("group", []))
     own = table.get("judge", {})
     compared = []
     for name, text in tolerances.items():

@@ -48,8 +48,8 @@ def headline(gate: Gate) -> str:
 
 
 def named(subject: Subject) -> str:
-    """Name what is under test: `` `cubic` ``, `` `pie:target=20ms` ``, or both."""
-    return " with ".join(f"`{name}`" for name in subject if name)
+    """Name what is under test: `` `cubic` ``, `` `pie:target=20ms` ``, both, or programs."""
+    return " with ".join(f"`{name}`" for name in subject if name) or "the program"
 
 
 def outline(gate: Gate) -> list[str]:

@@ -32,7 +32,7 @@ __all__ = ["tune_command"]
 #: What the help ends with.
 EXAMPLES = (
     "dumbbell tune copa --over default_inv_delta=1..8 --on goodput_bps,rtt_p95_us",
-    "dumbbell tune ./mine.bpf.c --over beta_pct --on ideal.own,ideal.cubic --trials 100",
+    "dumbbell tune ./mine.bpf.c --over beta_pct --on ideal.own --trials 100",
 )
 
 

@@ -1,0 +1,68 @@
+"""The gate for programs: a change that makes one slower fails, one that does not passes."""
+
+import pytest
+
+SUITE = """
+title = "What a change to the program must not make worse"
+reps = 5
+rate = "20mbit"
+rtt = "20ms"
+time = "10s"
+
+[judge]
+run_time_us = "20% + 50ms"
+measured = "5%"
+
+[[case]]
+name = "alone"
+why = "How long does it take, and what does it say of itself?"
+
+[[case.group]]
+client = "sh client.sh"
+measure = 'score ([0-9]+)'
+"""
+CLIENT = "ping -q -c 3 -i 0.05 server >/dev/null; {more} echo score {score}\n"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "download.toml").write_text(SUITE)
+    (tmp_path / "client.sh").write_text(CLIENT.format(more="", score=100))
+    return tmp_path
+
+
+@pytest.mark.kernel
+def test_a_program_s_regression_is_caught(cli, place):
+    recorded = cli("gate", "download.toml", "--record", "baseline")
+    assert recorded.code == 0, recorded.err
+    assert "engine kernel" in recorded.out
+    same = cli("gate", "baseline")
+    assert same.code == 0, same.out
+    assert "gate passed: the program in suite `download`" in same.out
+
+    (place / "client.sh").write_text(CLIENT.format(more="sleep 0.5;", score=100))
+    slower = cli("gate", "baseline", "--markdown", "gate.md")
+    assert slower.code == 1, slower.out
+    assert "run time (program)" in slower.out
+    assert "worse" in (place / "gate.md").read_text()
+
+    (place / "client.sh").write_text(CLIENT.format(more="", score=80))
+    lower = cli("gate", "baseline")
+    assert lower.code == 1
+    assert "measured (program)" in lower.out
+
+
+def test_a_program_is_tested_on_the_kernel_only(cli, place):
+    outcome = cli("gate", "download.toml", "--engine", "simulator")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "--engine kernel" in outcome.err
+    outcome = cli("gate", "download.toml", "--cc", "cubic")
+    assert outcome.code == 2
+    assert "tests no congestion control" in outcome.err
+
+
+def test_a_group_is_a_program_or_has_a_cc(cli, place):
+    text = (place / "download.toml").read_text()
+    (place / "download.toml").write_text(text.replace('client = "sh client.sh"', "flows = 2"))
+    assert "the group has no `cc`" in cli("gate", "download.toml").err
