@@ -148,6 +148,31 @@ fn what_is_for_another_host_or_neither_tcp_nor_udp_is_foreign() {
 }
 
 #[test]
+fn a_gateway_takes_what_is_for_any_one_host() {
+    const DESTINATION: usize = VNET_HEADER_BYTES + ipv4::SOURCE + 4;
+    let gateway = Taken {
+        for_others: true,
+        ..PROGRAMS
+    };
+    let mut read = super_packet(100, 0, TcpFlags::ACK, 7, 9);
+    read[1] = GSO_NONE;
+    for (destination, is_taken) in [
+        ([198, 51, 100, 7], true),
+        ([10, 0, 0, 2], true),
+        ([224, 0, 0, 251], false),
+        ([255, 255, 255, 255], false),
+    ] {
+        read[DESTINATION..DESTINATION + 4].copy_from_slice(&destination);
+        let parsed = SuperPacket::parse(&read, &gateway);
+        assert_eq!(parsed.is_ok(), is_taken, "{destination:?}");
+        if let Ok(packet) = parsed {
+            let hosts = ([10, 0, 0, 1].into(), destination.into());
+            assert_eq!(packet.hosts(), Some(hosts));
+        }
+    }
+}
+
+#[test]
 fn a_packet_that_does_not_fit_is_refused() {
     let read = super_packet(2500, 1000, TcpFlags::ACK, 7, 9);
     let parsed = SuperPacket::parse(&read, &RECEIVER).expect("a packet of ours");
