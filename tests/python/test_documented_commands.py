@@ -31,8 +31,10 @@ ABSENT = (
     "linux-6", "bpf_cubic.c", "old/mine", "tcp://10.0.0.1", "trace.pcap", "before.pcap", "tcpdump",
     "gate mine.toml", "download.toml", "capture.pcapng",
 )  # fmt: skip
-#: Those of `reports` are run by test_figure_kinds.py, and their figures looked at.
-PAGES = sorted({path.stem for path in (ROOT / "docs").glob("*.md")} - {"reports"})
+#: Those of `reports` are run by test_figure_kinds.py, and their figures looked at; those of
+#: `coming-from` by test_coming_from.py, in the order of the page.
+OF_OTHERS = {"reports", "coming-from"}
+PAGES = sorted({path.stem for path in (ROOT / "docs").glob("*.md")} - OF_OTHERS)
 
 
 def of_help() -> list[str]:

@@ -83,7 +83,7 @@ def test_the_page_of_an_emulated_run_is_headed_by_its_command_and_the_time_it_to
     text = page.read_text(encoding="utf-8")
     heading = re.search(r"<h1>(.*?)</h1>", text)
     assert heading is not None
-    assert heading[1] == "python3 rtc.py send server"
+    assert heading[1] == "python3 rtc.py send server over 50mbit, 40ms"
     assert "<strong>2s</strong>" in text
     assert "86400s" not in text
     # Rules of sharing say nothing of programs, which send what they like.

@@ -80,7 +80,8 @@ def emulated_scenario(
     of_scenario |= {name: value for name, value in values.items() if name in fields_of(Scenario)}
     for name in fields_of(Link):
         of_scenario.pop(name, None)
-    of_scenario["name"] = name_of(client)
+    where = f"{down.get('rate', 'a trace')}, {of_scenario.get('rtt', Scenario.rtt.default)}"
+    of_scenario["name"] = f"{name_of(client)} over {where}"
     routes: dict[str, Any] = {"route": [BOTTLENECK], "back": [UP]}
     is_bytes = mtu is not None and f"{mtu}".isdecimal()
     given: dict[str, Any] = {"cc": cc, "mtu": f"{mtu}B" if is_bytes else mtu}

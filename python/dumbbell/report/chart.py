@@ -13,6 +13,7 @@ from markupsafe import Markup
 from dumbbell.figures.figure import Curve, Figure, FloatArray, thin
 from dumbbell.figures.static import with_margin
 from dumbbell.figures.y_range import Range, y_ranges
+from dumbbell.metrics.metric import AT
 from dumbbell.report.language import page_text
 
 __all__ = ["chart", "rounded", "script_json"]
@@ -46,7 +47,7 @@ def chart(
         "title": page_text(figure.title),
         "x_label": "" if figure.x_label == TIME_AXIS else page_text(figure.x_label),
         "x_unit": "s" if figure.x_label == TIME_AXIS else "",
-        "y_label": page_text(figure.y_label),
+        "y_label": page_text(without_link(figure)),
         "x": rounded(shared) if same_x(figure, shared) else [],
         "x_range": figure.x_range,
         "ticks": figure.x_ticks,
@@ -111,3 +112,9 @@ def script_json(document: Any) -> Markup:
     """Return JSON that is safe inside a script element: it cannot close the element."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c"))  # noqa: S704
+
+
+def without_link(figure: Figure) -> str:
+    """Return the label of the y axis without the link, which a page has in the heading."""
+    link = figure.name.partition(AT)[2]
+    return figure.y_label.replace(f" at {link}", "") if link else figure.y_label

@@ -248,7 +248,8 @@ def time_of(result: SweepResult) -> str:
         return str(asked)
     (run,) = result.runs.values()
     took_ns = run.summary["duration_ns"]
-    return str(asked) if took_ns == int(asked) else f"{took_ns / 1e9:.3g}s"
+    has_end = any(group.client is not None for group in run.scenario.groups)
+    return f"{took_ns / 1e9:.3g}s" if has_end or took_ns != int(asked) else str(asked)
 
 
 def chosen_metrics(figures: ResultFigures) -> tuple[list[Metric], list[Metric]]:
