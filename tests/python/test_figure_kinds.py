@@ -20,6 +20,7 @@ from dumbbell.figures.canvas import Canvas
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.frame import PRINT, WIDTHS_MM, compose, shared_ranges
 from dumbbell.figures.static import DASHES
+from dumbbell.figures.style import style_of
 from dumbbell.plots.capacity import capacity_mbps
 from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
 from dumbbell.plots.kinds.request import Request
@@ -97,6 +98,26 @@ def test_what_sets_series_apart_is_their_name_and_no_more(places):
     assert [curve.label for curve in figure.curves] == ["One", "Two"]
     (figure,) = one(places, "cdf", "reps", name="rtt", labels=("Ours", "Theirs"))
     assert [curve.label for curve in figure.curves] == ["Ours", "Theirs"]
+
+
+def test_a_curve_named_after_an_algorithm_has_its_colour(tmp_path):
+    """The flows are CUBIC's; what differs is who else is there."""
+    small = Group("cubic", traffic="poisson:load=20%,size=uniform(2kB;20kB)")
+    scenario = Scenario([small, "bbr"], rate="10mbit", time="4s")
+    Sweep(scenario, {"1.cc": "bbr,copa"}).run(cache=False, out=tmp_path / "s")
+    (figure,) = one(tmp_path, "cdf", "s", name="fct")
+    assert [(curve.label, curve.color) for curve in figure.curves] == [
+        ("BBR", style_of("bbr").color), ("Copa", style_of("copa").color),
+    ]  # fmt: skip
+
+
+def test_numbers_of_an_axis_are_a_ramp(tmp_path):
+    scenario = Scenario(["cubic"], rate="10mbit", time="1s")
+    Sweep(scenario, {"buffer": "1..4bdp"}).run(cache=False, out=tmp_path / "s")
+    (figure,) = one(tmp_path, "cdf", "s", name="rtt")
+    assert [curve.label for curve in figure.curves] == ["1bdp", "2bdp", "4bdp"]
+    light = [sum(int(c.color[at : at + 2], 16) for at in (1, 3, 5)) for c in figure.curves]
+    assert light == sorted(light)
 
 
 @pytest.mark.parametrize("kind", ["bar", "points"])

@@ -170,7 +170,8 @@ def draw_curve(axes: Axes, curve: Curve, aside: float = 0.0, width: float = 0.0)
         thickness = 1.2
     marker = curve.marker if curve.shape == "points" or x.size <= MAX_MARKED else ""
     look: dict[str, Any] = {
-        "color": curve.color, "marker": marker or None, "lw": thickness, "ms": 4,
+        "color": curve.color, "marker": marker or None, "lw": thickness,
+        "ms": 6 if x.size == 1 and curve.low is None else 4,
         "ls": line_style(curve), "mfc": face(curve),
     }  # fmt: skip
     if curve.low is None or curve.high is None or curve.band:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dumbbell.figures.style import CONNECTION_COLORS, UNKNOWN_COLOR, buffer_colors
+from dumbbell.congestion_control.choice import split_preset
+from dumbbell.figures.style import CONNECTION_COLORS, UNKNOWN_COLOR, buffer_colors, style_of
 from dumbbell.plots.sweep_layout import chosen_axis, value_label
 from dumbbell.plots.tidy import Source, Values
 from dumbbell.sweeps import Axis
@@ -198,25 +199,41 @@ class Names:
 
     def looks(self, keys: Sequence[Key]) -> dict[Key, tuple[str, str, int]]:
         """Return each series' colour, marker and broken line: no two look alike."""
-        ramp: dict[str, str] = {}
-        if self.axis is not None and self.axis.numbers is not None and self._place in self.parts:
-            places = [place for place in map(label_of, self.axis.values)
-                      if any(key[1] == place for key in keys)]  # fmt: skip
-            ramp = buffer_colors(places)
+        ramp = self._ramp(keys)
         found: dict[Key, tuple[str, str, int]] = {}
-        taken: list[str] = []
-        marked: list[str] = []
         for at, key in enumerate(keys):
-            color, marker = UNKNOWN_COLOR, "o"
-            if self.by_group or self.sources[key[0]].group_count == 1:
-                color, marker = self.sources[key[0]].look(key[2], self.first[key].cell)
-            if key[1] in ramp and len({other[2] for other in keys}) == 1:
-                color = ramp[key[1]]
-            elif color in taken:
-                color = next((each for each in CONNECTION_COLORS if each not in taken), color)
-            if marker in marked:
-                marker = next((each for each in MARKERS if each not in marked), marker)
-            taken.append(color)
-            marked.append(marker)
+            color, marker = self._own_look(key)
+            color = ramp.get(key[1], color)
+            colors, markers, _ = zip(*found.values(), strict=True) if found else ((), (), ())
+            color = free(color, CONNECTION_COLORS, colors)
+            marker = free(marker, MARKERS, markers)
             found[key] = (color, marker, at % PATTERNS if len(keys) > 1 else 0)
         return found
+
+    def _ramp(self, keys: Sequence[Key]) -> dict[str, str]:
+        """Return a colour per number of the axis, dark to light, where it alone sets them apart."""
+        if self.axis is None or self.axis.numbers is None or self._place not in self.parts:
+            return {}
+        shown = {key[1] for key in keys}
+        if len(shown) < len(keys):
+            return {}
+        return buffer_colors([place for place in map(label_of, self.axis.values) if place in shown])
+
+    def _own_look(self, key: Key) -> tuple[str, str]:
+        """Return how a series looks where no other one does: as the algorithm in its name."""
+        if self.axis is not None and is_of_cc(self.axis) and self.parts == (self._place,):
+            style = style_of(split_preset(key[1].partition(":")[0])[0])
+            return style.color, style.marker
+        if self.by_group or self.sources[key[0]].group_count == 1:
+            return self.sources[key[0]].look(key[2], self.first[key].cell)
+        return UNKNOWN_COLOR, MARKERS[0]
+
+
+def is_of_cc(axis: Axis) -> bool:
+    """Whether an axis changes a group's congestion control algorithm."""
+    return axis.name.rpartition(".")[2] == "cc"
+
+
+def free(wanted: str, others: Sequence[str], taken: Sequence[str]) -> str:
+    """Return what is wanted, or where it is taken the first of others that is not."""
+    return next((each for each in (wanted, *others) if each not in taken), wanted)

@@ -75,7 +75,7 @@ def draw_times(
 ) -> Figure | None:
     """Draw the cumulative distribution of the times of a kind of transfer."""
     curves = [
-        Curve(label, *cumulative(each.of(of.kind).times_us, max_points), color)
+        Curve(label, *cumulative(each.of(of.kind).times_us, max_points, 1e-3), color)
         for each, (label, color) in zip(groups, looks, strict=True)
     ]
     curves = [curve for curve in curves if curve.x.size]
@@ -92,14 +92,16 @@ def draw_times(
     )
 
 
-def cumulative(times: SurvivalCurve, max_points: int) -> tuple[FloatArray, FloatArray]:
-    """Return times in ms, and the share of the transfers that took at most as long, in %."""
-    if not times.times.size:
+def cumulative(
+    of: SurvivalCurve, max_points: int, scale: float = 1.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return values in order, times `scale`, and the share that is at most as large, in %."""
+    count = of.times.size
+    if not count:
         return np.zeros(0), np.zeros(0)
-    count = times.times.size
     places = np.unique(np.linspace(0, count - 1, min(count, max_points)).astype(int))
-    time_ms, shares = times.times[places] / 1000, 1 - times.shares[places]
-    return np.append(time_ms[:1], time_ms), 100 * np.append(0, shares)  # it begins at 0
+    x, shares = scale * of.times[places], 1 - of.shares[places]
+    return np.append(x[:1], x), 100 * np.append(0, shares)  # it begins at 0
 
 
 def draw_slowdowns(

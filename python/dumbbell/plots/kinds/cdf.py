@@ -7,7 +7,7 @@ import numpy as np
 from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray
 from dumbbell.plots.arrange import Series
 from dumbbell.plots.kinds.request import Request
-from dumbbell.plots.transfer_figures import doublings
+from dumbbell.plots.transfer_figures import cumulative, doublings
 from dumbbell.statistics.survival import SurvivalCurve
 
 __all__ = ["draw_cdf", "share_at_most"]
@@ -58,10 +58,4 @@ def share_at_most(series: Series, max_points: int = MAX_POINTS) -> tuple[FloatAr
         [np.ones(v.values.size, bool) if v.ended is None else v.ended for v in series.values]
     )
     known = np.isfinite(values)
-    curve = SurvivalCurve(values[known], ended[known])
-    if not curve.times.size:
-        return np.zeros(0), np.zeros(0)
-    count = curve.times.size
-    places = np.unique(np.linspace(0, count - 1, min(count, max_points)).astype(int))
-    x, shares = curve.times[places], 100 * (1 - curve.shares[places])
-    return np.append(x[:1], x), np.append(0.0, shares)  # it begins at 0
+    return cumulative(SurvivalCurve(values[known], ended[known]), max_points)
