@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeAlias
 
+import numpy as np
 import typer
 
 from dumbbell.base.errors import ResultError, ScenarioError, nearest
@@ -25,7 +26,7 @@ from dumbbell.plots.labels import group_labels
 from dumbbell.plots.paper_figure import FORMATS, STYLES, save_for_print
 from dumbbell.plots.result_figures import USUAL, ResultFigures
 from dumbbell.plots.result_source import ResultSource
-from dumbbell.plots.run_figures import SERIES, USUAL_SERIES, draw_series
+from dumbbell.plots.run_figures import SERIES, USUAL_SERIES, draw_series, usual_series
 from dumbbell.plots.tidy import Source
 from dumbbell.report.side_by_side import second_view
 from dumbbell.report.source import kind_of, load_results
@@ -232,8 +233,8 @@ def frames_asked(
         raise ResultError("--model is laid over a metric along an axis: use it with a sweep")
     alone = sources[0] if len(sources) == 1 else None
     is_plain = kind in (None, "line") and not has_axes and not any(is_metric)
-    if is_plain and isinstance(alone, ResultSource) and len(alone.runs) == 1:
-        return [frame_of_run(alone, names, request.labels)]
+    if is_plain and isinstance(alone, ResultSource) and len(alone.keys) == 1:
+        return [frame_of_run(alone, asked.names, request.labels)]
     return frames_of_kinds(request, kind, size)
 
 
@@ -283,9 +284,12 @@ def frames_of_kinds(request: Request, kind: str | None, size: str) -> list[Frame
 
 
 def frame_of_run(source: ResultSource, names: Sequence[str], labels: Sequence[str]) -> Frame:
-    """Draw series of one run, each flow by itself, in one frame."""
-    run = next(iter(source.runs.values()))
-    drawn = draw_series(run, names)
+    """Draw series of one run, each flow by itself, in one frame; by default what is not all 0."""
+    run = source.first_run
+    drawn = draw_series(run, names or usual_series(run))
+    if not names:
+        names = usual_series(run)
+        drawn = [f for f in drawn if any(np.nanmax(c.y, initial=0) > 0 for c in f.curves)] or drawn
     old = group_labels(run.scenario)[: len(labels)]
     for before, after in zip(old, labels, strict=False):
         drawn = [

@@ -51,6 +51,11 @@ class ResultSource:
         return len(self.view.labels)
 
     @property
+    def is_repeated(self) -> bool:
+        """Whether a cell has several runs."""
+        return len(self.keys) > len({cell for cell, _ in self.keys})
+
+    @property
     def axes(self) -> Sequence[Axis]:
         """Its axes with more than one value."""
         return [axis for axis in self.result.axes if len(set(axis.labels)) > 1]
@@ -61,16 +66,27 @@ class ResultSource:
         return self.result.cells
 
     @cached_property
-    def runs(self) -> dict[tuple[int, int], Run]:
-        """Its runs by cell and repetition."""
-        runs = {key: self.result.runs[key] for key in sorted(self.result.runs)}
-        valid = {key: run for key, run in runs.items() if run.verdict.status != INVALID}
-        return valid or runs
+    def keys(self) -> list[tuple[int, int]]:
+        """The cells and repetitions of its runs."""
+        columns = (self.result.rows[name].to_pylist() for name in ("cell", "rep", "verdict"))
+        invalid = {(cell, rep) for cell, rep, said in zip(*columns, strict=True) if said == INVALID}
+        every = sorted(self.result.runs)
+        return [key for key in every if key not in invalid] or every
+
+    @property
+    def runs(self) -> Iterator[tuple[int, Run]]:
+        """Its runs with their cells, each loaded when it is reached."""
+        return ((key[0], self.result.runs[key]) for key in self.keys)
+
+    @cached_property
+    def first_run(self) -> Run:
+        """The first run, of which the others have what it has."""
+        return self.result.runs[self.keys[0]]
 
     @cached_property
     def duration_s(self) -> float:
         """How long its longest run is."""
-        return max(float(run.summary["duration_ns"]) / 1e9 for run in self.runs.values())
+        return max(float(run.summary["duration_ns"]) / 1e9 for _, run in self.runs)
 
     @cached_property
     def quantities(self) -> Mapping[str, Quantity]:
@@ -79,7 +95,7 @@ class ResultSource:
             metric.name: Quantity(metric.name, *split_unit(with_unit(metric)))
             for metric in self.view.values.metrics
         }
-        run = next(iter(self.runs.values()))
+        run = self.first_run
         if run.scenario.sample != 0 and "flows" in run.tables:
             tables = {name: run.tables[name] for name in ("flows", "queue")}
             for name, each in SERIES.items():
@@ -90,12 +106,11 @@ class ResultSource:
                 found[name] = Quantity(
                     name, each.title, each.unit, over_time=True, of_links=of_links
                 )
-        groups = [each for run in self.runs.values() for each in group_transfers(run)]
         for of in TIMES:
-            if any((each.kind == of.kind).any() for each in groups):
-                found[of.name] = Quantity(of.name, of.title, "ms")
+            if any((each.kind == of.kind).any() for each in group_transfers(run)):
+                found[of.name] = Quantity(of.name, of.title, "ms", of_transfers=True)
         if "fct" in found:
-            found[SLOWDOWN] = Quantity(SLOWDOWN, "slowdown", "")
+            found[SLOWDOWN] = Quantity(SLOWDOWN, "slowdown", "", of_transfers=True)
         return found
 
     def values(self, name: str) -> Iterator[Values]:
@@ -116,7 +131,7 @@ class ResultSource:
 
     def _of_series(self, name: str) -> Iterator[Values]:
         series = SERIES[name]
-        for (cell, _), run in self.runs.items():
+        for cell, run in self.runs:
             seed = run.scenario.seed
             if series.table == "queue":
                 rows = queue_rows(run.queues, run.bottleneck["name"])
@@ -132,7 +147,7 @@ class ResultSource:
 
     def _of_transfers(self, name: str) -> Iterator[Values]:
         kind = next((of.kind for of in TIMES if of.name == name), "flow")
-        for (cell, _), run in self.runs.items():
+        for cell, run in self.runs:
             for group, each in enumerate(group_transfers(run)):
                 mine = each.of(kind)
                 if len(mine):
@@ -153,7 +168,7 @@ class ResultSource:
 
     def capacity_mbps(self, bins: FloatArray) -> FloatArray | None:
         """Return what the bottleneck can carry between times, s; None where that is constant."""
-        run = next(iter(self.runs.values()))
+        run = self.first_run
         return capacity_mbps(run.scenario, run.bottleneck["name"], bins)
 
 

@@ -28,6 +28,8 @@ class Quantity:
         As an axis is labelled.
     over_time
         Whether it is a time series; else a run has one value, or one for each transfer.
+    of_transfers
+        Whether each transfer has a value.
     of_links
         Whether it is a link's, not the groups'.
     """
@@ -36,6 +38,7 @@ class Quantity:
     title: str
     unit: str
     over_time: bool = False
+    of_transfers: bool = False
     of_links: bool = False
 
     @property
@@ -85,6 +88,10 @@ class Source(Protocol):
     @property
     def group_count(self) -> int:
         """How many groups it has."""
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether a cell has several runs."""
 
     @property
     def axes(self) -> Sequence[Axis]:

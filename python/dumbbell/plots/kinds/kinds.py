@@ -56,13 +56,12 @@ def default_kind(request: Request, name: str) -> str:
     repetitions a `band`; a metric over numbers a `line`, over names or results `points`.
     """
     quantity = request.quantity(name)
-    values = request.values(name)
     if quantity.over_time:
-        runs = {(each.source, each.cell, each.seed) for each in values}
-        cells = {(each.source, each.cell) for each in values}
-        return "band" if len(runs) > len(cells) else "line"
-    if any(each.ended is not None for each in values):
+        return "band" if any(source.is_repeated for source in request.sources) else "line"
+    if quantity.of_transfers:
         return "cdf"
+    if not all(source.axes for source in request.sources):
+        return "points"
     axis = axis_of(request.sources, request.x)
     return "line" if axis is not None and axis.numbers is not None else "points"
 
@@ -83,14 +82,9 @@ def draw_kind(request: Request, kind: str) -> list[tuple[str, list[Figure]]]:
         if of == "time series" and not quantity.over_time:
             raise ResultError(f"--kind {kind}: `{name}` has no values over time; use "
                               f"`--kind {default_kind(request, name)}`")  # fmt: skip
-        if of == "metric" and (quantity.over_time or not_single(request, name)):
+        if of == "metric" and (quantity.over_time or quantity.of_transfers):
             raise ResultError(f"--kind {kind}: `{name}` has many values a run; use a metric, or "
                               "`--kind cdf` or `box`")  # fmt: skip
     if kind == "scatter":
         return [("-".join(request.names), draw_scatter(request))]
     return [(name, KINDS[kind].draw(request, name)) for name in request.names]
-
-
-def not_single(request: Request, name: str) -> bool:
-    """Whether runs have several values of a quantity."""
-    return any(each.ended is not None for each in request.values(name))
