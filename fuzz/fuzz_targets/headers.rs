@@ -14,6 +14,7 @@ fn fixed_facts(packet: TcpPacket) -> TcpPacket {
         sack_permitted: false,
         timestamps: None,
         sack: SackBlocks::default(),
+        has_cut_options: false,
         checksum: Checksum::Unknown,
         ..packet
     }

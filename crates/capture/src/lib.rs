@@ -7,6 +7,7 @@ mod checksum;
 mod connection;
 mod datagram_frame;
 pub mod dissect;
+mod ends;
 pub mod error;
 mod ether_type;
 mod fragments;

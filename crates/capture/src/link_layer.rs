@@ -197,7 +197,7 @@ fn frame_relay<'a>(frame: &'a [u8], network: &mut NetworkId) -> Result<&'a [u8],
         [0x03, 0x00, 0x80, 0, 0, 0, snap @ ..] | [0x03, 0x80, 0, 0, 0, snap @ ..] => {
             by_ether_type(snap, 0, 2, network)
         }
-        [] | [_] => Err(Unread::CutHeader),
+        _ if after.len() < 6 => Err(Unread::CutHeader),
         _ => Err(Unread::NotIp(0)),
     }
 }

@@ -203,6 +203,14 @@ fn a_repeat_is_a_copy_while_nothing_can_have_been_sent_again() {
     for (after_ms, words) in [("141", ""), ("141", "id 7"), ("141", "ts 5,5")] {
         repeated(after_ms, words).expect("duplicate_pkts 0, retransmitted_pkts 1, rtt_count 1");
     }
+    // With evidence of loss it is a retransmission already within the shortest round trip.
+    let lost = "
+        100 > 1:1001 ack 1
+        101 > 1001:2001 ack 1
+        121 < - ack 1
+        121.5 > 1:1001 ack 1
+    ";
+    analyze_scripts(&[HANDSHAKE, lost]).expect("duplicate_pkts 0, retransmitted_pkts 1");
     // Headers that changed are of another transmission, however soon it came.
     let changed = ["100 > 1:1001 ack 1 id 7", "101 > 1:1001 ack 1 id 8"];
     let changed = analyze_scripts(&[HANDSHAKE, changed[0], changed[1]]);

@@ -2,6 +2,7 @@
 
 use super::accurate_ecn::{self, AceCounter};
 use super::acknowledgment::{Acknowledgment, Samples};
+use super::announced::earliest_ns;
 use super::duplicate::{CopyTally, RecentPackets};
 use super::flight::{Flight, FlightStart, Sent, SentOutcome};
 use super::retransmission::RetransmissionKind;
@@ -16,10 +17,6 @@ use crate::series::BinSeries;
 const TIMESTAMPS_BYTES: u32 = 12;
 /// If the MSS is unknown, a packet of a jumbo frame counts as one segment.
 pub(crate) const UNKNOWN_MSS_BYTES: u32 = 8960;
-
-/// A sender that was silent for this long, and has nothing outstanding, keeps its connection alive: the shortest
-/// interval that systems offer.
-const KEEP_ALIVE_IDLE_NS: u64 = 900_000_000;
 
 /// Counts of packets and bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,7 +55,7 @@ pub(crate) struct Counts {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Syn {
     pub(crate) seq: u32,
-    sent_ns: u64,
+    pub(super) sent_ns: u64,
     /// Whether it was sent without ACK: by the initiator.
     pub(crate) is_first: bool,
     pub(crate) mss_bytes: Option<u16>,
@@ -96,13 +93,13 @@ pub(crate) struct Direction {
     pub(crate) ace: AceCounter,
     recent: RecentPackets,
     /// How long it had been silent before its last packet.
-    idle_ns: u64,
+    pub(super) idle_ns: u64,
     /// Whether something was repeated that may be a copy or a retransmission.
     pub(crate) has_undecided_repeats: bool,
     /// First sequence number seen, for relative ones.
     pub(crate) first_seq: u32,
     /// The last acknowledgment number that the other side sent, until there is data.
-    acked: Option<u32>,
+    pub(super) acked: Option<u32>,
     pub(crate) rtt: RttSummary,
     pub(crate) handshake_rtt_ns: Option<u64>,
     /// Its data; allocated when there is some.
@@ -161,7 +158,8 @@ impl Direction {
         counts.pkts += 1;
         counts.wire_bytes += u64::from(packet.wire_bytes);
         counts.dropped_pkts += u64::from(packet.is_marked_dropped);
-        if self.recent.is_copy(packet, &self.rtt, copies) {
+        let earliest = || earliest_ns(&self.rtt, self.flight.as_deref());
+        if self.recent.is_copy(packet, earliest, copies) {
             counts.duplicate_pkts += 1;
             return false;
         }
@@ -224,43 +222,6 @@ impl Direction {
             ecn_flags: packet.flags.0 & accurate_ecn::FLAGS,
             is_acknowledged: false,
         });
-    }
-
-    /// Bytes that the other side has acknowledged and the capture has not seen; a last sequence number alone is a FIN.
-    pub(crate) fn missing_bytes(&self) -> u64 {
-        if let Some(flight) = &self.flight {
-            return flight.missing_bytes();
-        }
-        let (Some(syn), Some(acked)) = (self.syn, self.acked) else {
-            return 0;
-        };
-        let bytes = acked.wrapping_sub(syn.seq.wrapping_add(1)).cast_signed();
-        u64::try_from(bytes).map_or(0, |bytes| if bytes == 1 { 0 } else { bytes })
-    }
-
-    /// The sequence number behind what was sent, as far as it is known.
-    pub(crate) fn next_seq(&self) -> u32 {
-        match (&self.flight, self.syn) {
-            (Some(flight), _) => flight.highest as u32,
-            (None, Some(syn)) => syn.seq.wrapping_add(1),
-            (None, None) => self.first_seq,
-        }
-    }
-
-    /// Whether a packet repeats the sequence number before the next one, which has been acknowledged, only to have an
-    /// answer (RFC 9293 §3.8.4): without payload, or with a byte of it.
-    fn is_keep_alive(&self, packet: &TcpPacket) -> bool {
-        let next = packet.seq.wrapping_add(1);
-        packet.payload_bytes <= 1
-            && !packet
-                .flags
-                .has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST)
-            && self.acked == Some(next)
-            && self.idle_ns >= KEEP_ALIVE_IDLE_NS
-            && self
-                .flight
-                .as_ref()
-                .is_none_or(|flight| flight.highest as u32 == next)
     }
 
     /// Payload or FIN. A single byte into a closed window is a probe (RFC 9293 §3.8.6.1), and not a
@@ -346,23 +307,6 @@ impl Direction {
         )
     }
 
-    /// Whether the first data can belong to the sequence space that the SYN announced: it is not before it, and not
-    /// further into it than a window per round trip since then.
-    fn may_start(&self, announced: u32, packet: &TcpPacket, context: &DataContext) -> bool {
-        let ahead = payload_seq(packet).wrapping_sub(announced).cast_signed();
-        let Ok(ahead_bytes) = u64::try_from(ahead) else {
-            return ahead == -1;
-        };
-        let (Some(window_bytes), Some(rtt_ns), Some(syn)) =
-            (context.window_bytes, self.handshake_rtt_ns, self.syn)
-        else {
-            return true;
-        };
-        let elapsed_ns = packet.time_ns.saturating_sub(syn.sent_ns);
-        let round_trips = elapsed_ns / rtt_ns.max(1) + 2;
-        ahead_bytes <= window_bytes.saturating_mul(round_trips)
-    }
-
     /// The other side acknowledges what this one sent.
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &Acknowledgment<'_>) -> Samples {
@@ -395,7 +339,7 @@ pub(crate) fn is_pure_ack(flags: TcpFlags) -> bool {
 }
 
 /// Where the payload starts: after a SYN, if it has one.
-fn payload_seq(packet: &TcpPacket) -> u32 {
+pub(super) fn payload_seq(packet: &TcpPacket) -> u32 {
     packet
         .seq
         .wrapping_add(u32::from(packet.flags.has(TcpFlags::SYN)))

@@ -12,7 +12,6 @@
 //! A duplicate ACK repeats the ACK before it in everything but the id. Without one it is a copy only in a capture that
 //! has copies of most of the connection's data and SYNs, and at most as late as those.
 
-use super::rtt::RttSummary;
 use crate::packet::{TcpFlags, TcpPacket};
 
 /// Number of previous packets that are compared (as in tcptrace).
@@ -58,22 +57,22 @@ pub(crate) struct RecentPackets {
 }
 
 impl RecentPackets {
-    /// Whether the packet is a copy of one of the last; remembers it. `rtt`: of the direction's data; `copies`: of
-    /// the connection.
+    /// Whether the packet is a copy of one of the last; remembers it. `earliest_ns`: how
+    /// soon its sender may send anything again, if that is known; `copies`: of the connection.
     #[inline]
     pub(crate) fn is_copy(
         &mut self,
         packet: &TcpPacket,
-        rtt: &RttSummary,
+        earliest_ns: impl FnOnce() -> Option<u64>,
         copies: &mut CopyTally,
     ) -> bool {
         let ip_id = packet.ip_id.unwrap_or(0);
         if ip_id == 0 {
-            return self.is_copy_without_id(packet, rtt, copies);
+            return self.is_copy_without_id(packet, earliest_ns(), copies);
         }
         let print = fingerprint(packet, ip_id);
         if self.halves.contains(&(print as u32)) {
-            return self.is_soon(print, packet, limit_ns(packet, WITH_ID_NS, rtt));
+            return self.is_soon(print, packet, limit_ns(packet, WITH_ID_NS, earliest_ns()));
         }
         self.remember(print, packet.time_ns);
         false
@@ -108,7 +107,7 @@ impl RecentPackets {
     fn is_copy_without_id(
         &mut self,
         packet: &TcpPacket,
-        rtt: &RttSummary,
+        earliest_ns: Option<u64>,
         tally: &mut CopyTally,
     ) -> bool {
         let takes_sequence_numbers =
@@ -118,7 +117,7 @@ impl RecentPackets {
                 Some(_) => WITH_TIMESTAMPS_NS,
                 None => BARE_NS,
             };
-            limit_ns(packet, least_ns, rtt)
+            limit_ns(packet, least_ns, earliest_ns)
         } else {
             tally.limit_of_ack_ns()
         };
@@ -145,9 +144,9 @@ impl RecentPackets {
 /// A packet that repeats another this much later may have been sent again, if only a change of its headers would have
 /// said so within `least_ns`.
 #[cold]
-fn limit_ns(packet: &TcpPacket, least_ns: u64, rtt: &RttSummary) -> u64 {
-    if rtt.count > 0 {
-        return rtt.min_ns.clamp(least_ns, TIMER_NS);
+fn limit_ns(packet: &TcpPacket, least_ns: u64, earliest_ns: Option<u64>) -> u64 {
+    if let Some(earliest_ns) = earliest_ns {
+        return earliest_ns.clamp(least_ns, TIMER_NS);
     }
     // A SYN is sent again by a timer only.
     if least_ns == WITH_ID_NS || packet.flags.has(TcpFlags::SYN) {

@@ -7,8 +7,10 @@
 
 mod accurate_ecn;
 pub(crate) mod acknowledgment;
+mod announced;
 pub(crate) mod direction;
 pub(crate) mod duplicate;
+mod fin;
 pub(crate) mod flight;
 mod gaps;
 pub(crate) mod inflight;

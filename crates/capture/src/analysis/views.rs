@@ -4,7 +4,8 @@ use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::RandomState;
 
-use crate::connection::{Ends, View, ViewKey};
+use crate::connection::View;
+use crate::ends::{Ends, ViewKey};
 use crate::network::NetworkId;
 use crate::packet::{TcpFlags, TcpPacket};
 

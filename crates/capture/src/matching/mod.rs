@@ -7,20 +7,21 @@
 
 mod delays;
 mod table;
+mod translated;
 mod waiting;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use dumbbell_table::Batch;
 use foldhash::fast::RandomState;
 
 use crate::analysis::source::PacketSource;
-use crate::connection::Ends;
+use crate::ends::Ends;
 use crate::packet::{Endpoint, TcpFlags, TcpPacket};
 use crate::points::Points;
 use delays::Delays;
 use table::PacketRows;
+pub use translated::Translated;
 use waiting::{PacketKey, Waiting, WaitingRoom};
 
 /// Captures that begin further apart are assumed to have different clocks, and are aligned at their
@@ -48,10 +49,6 @@ pub struct MatchOptions {
     #[doc(hidden)]
     pub translated: Translated,
 }
-
-/// Their ends, where addresses or ports are translated.
-#[derive(Clone, Debug, Default)]
-pub struct Translated(Arc<HashSet<Ends, RandomState>>);
 
 impl Default for MatchOptions {
     fn default() -> Self {
@@ -82,9 +79,9 @@ impl Matching {
     /// Options with which another matching of the same captures may find more: there are connections in one capture
     /// only, on either side, as where addresses or ports are translated between them (NAT).
     pub fn better_options(&self, options: &MatchOptions) -> Option<MatchOptions> {
-        let is_new = !self.one_sided.is_empty() && options.translated.0.is_empty();
+        let is_new = !self.one_sided.is_empty() && options.translated.is_empty();
         is_new.then(|| MatchOptions {
-            translated: Translated(Arc::new(self.one_sided.clone())),
+            translated: Translated::new(self.one_sided.clone()),
             ..options.clone()
         })
     }
@@ -242,7 +239,7 @@ impl Matcher {
         let (ends, direction) = Ends::of(packet);
         let flow = self.flow(packet, ends, direction);
         let flow = self.flows[flow].merged_into.unwrap_or(flow);
-        let key = if self.options.translated.0.contains(&ends) {
+        let key = if self.options.translated.has(&ends) {
             PacketKey::of_translated(packet)
         } else {
             PacketKey::of(packet, ends, direction)
@@ -333,25 +330,6 @@ impl Matcher {
         self.push_row(before, Some(delay_ns));
     }
 
-    /// A flow of the second capture is one of the first, with other addresses or ports.
-    fn merge(&mut self, after: usize, before: usize) {
-        if after == before || self.flows[after].merged_into.is_some() {
-            return;
-        }
-        let merged = &mut self.flows[after];
-        if merged.places[0] > 0 {
-            return;
-        }
-        merged.merged_into = Some(before);
-        let (places, largest_bytes) = (merged.places[1], merged.largest_bytes[1]);
-        let only_after_pkts = merged.only_after_pkts;
-        let flow = &mut self.flows[before];
-        flow.places[1] += places;
-        flow.largest_bytes[1] = flow.largest_bytes[1].max(largest_bytes);
-        flow.only_after_pkts += only_after_pkts;
-        self.totals.translated_directions += 1;
-    }
-
     fn push_row(&mut self, before: &Waiting, delay_ns: Option<i64>) {
         let flow = &self.flows[before.flow];
         let since_ns = before.time_ns.saturating_sub(self.first_ns.unwrap_or(0));
@@ -403,29 +381,6 @@ impl Matcher {
             totals: self.totals,
             one_sided,
         }
-    }
-
-    /// Ends of connections in one capture only, if there are some on either side.
-    fn one_sided(&self) -> HashSet<Ends, RandomState> {
-        let places = |known: &[Option<usize>; 2], side: usize| -> u64 {
-            known
-                .iter()
-                .flatten()
-                .map(|&flow| self.flows[flow].places[side])
-                .sum()
-        };
-        let of = |missing: usize| {
-            let ends = self
-                .by_ends
-                .iter()
-                .filter(move |(_, known)| places(known, missing) == 0);
-            ends.map(|(&ends, _)| ends).collect()
-        };
-        let [only_after, only_before]: [HashSet<Ends, RandomState>; 2] = [of(0), of(1)];
-        if only_after.is_empty() || only_before.is_empty() {
-            return HashSet::default();
-        }
-        only_after.union(&only_before).copied().collect()
     }
 
     /// Whether the second capture may have ended before the packet arrived: nothing sent later has

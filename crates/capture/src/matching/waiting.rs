@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use foldhash::fast::RandomState;
 
-use crate::connection::Ends;
+use crate::ends::Ends;
 use crate::packet::TcpPacket;
 
 /// The fields by which two records are the same packet.
