@@ -86,6 +86,7 @@ enum {
 };
 
 enum {
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
 	BPF_SK_STORAGE_GET_F_CREATE = 1,
 };
 

@@ -132,6 +132,16 @@ static inline s64 div64_s64(s64 n, s64 d) { return n / d; }
 #define ntohs(v)		be16_to_cpu(v)
 #define ntohl(v)		be32_to_cpu(v)
 
+static inline u64 int_pow(u64 base, unsigned int exponent)
+{
+	u64 power = 1;
+
+	for (; exponent; exponent >>= 1, base *= base)
+		if (exponent & 1)
+			power *= base;
+	return power;
+}
+
 static inline u64 mul_u32_u32(u32 a, u32 b) { return (u64)a * b; }
 
 static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift)

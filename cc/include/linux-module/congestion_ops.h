@@ -30,10 +30,6 @@ struct module;
 struct sk_buff;
 union tcp_cc_info;
 
-struct list_head {
-	struct list_head *next, *prev;
-};
-
 struct tcp_congestion_ops {
 	u32	(*ssthresh)(struct sock *sk);
 	void	(*cong_avoid)(struct sock *sk, u32 ack, u32 acked);

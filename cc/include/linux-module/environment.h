@@ -28,6 +28,7 @@
 
 #include "arithmetic.h"
 #include "clock.h"
+#include "list.h"
 #include "congestion_ops.h"
 #include "services.h"
 #include "../win_minmax.h"

@@ -126,6 +126,19 @@ static struct net init_net __attribute__((unused)) = {
 #define NET_INC_STATS(net, counter)	((void)(net))
 #define NET_ADD_STATS(net, counter, n)	((void)(net), (void)(n))
 #define __NET_INC_STATS(net, counter)	((void)(net))
+/* Until Linux 4.6. */
+#define NET_INC_STATS_BH(net, counter)	NET_INC_STATS(net, counter)
+#define NET_INC_STATS_USER(net, counter) NET_INC_STATS(net, counter)
+#define NET_ADD_STATS_BH(net, counter, n) NET_ADD_STATS(net, counter, n)
+#define TCP_INC_STATS(net, counter)	NET_INC_STATS(net, counter)
+#define TCP_INC_STATS_BH(net, counter)	NET_INC_STATS(net, counter)
+/* For sources that pass a counter on. */
+enum {
+	LINUX_MIB_TCPHYSTARTTRAINDETECT = 1,
+	LINUX_MIB_TCPHYSTARTTRAINCWND,
+	LINUX_MIB_TCPHYSTARTDELAYDETECT,
+	LINUX_MIB_TCPHYSTARTDELAYCWND,
+};
 
 /* The path has no routes with features or metrics. */
 struct dst_entry;

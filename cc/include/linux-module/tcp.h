@@ -45,10 +45,29 @@
 #define sk_v6_rcv_saddr		__sk_v6_rcv_saddr[0]
 #define sk_v6_daddr		__sk_v6_daddr[0]
 
+/* sk_state: a module sees the first one only. */
 #define TCP_ESTABLISHED		1
 #define TCP_SYN_SENT		2
+#define TCP_SYN_RECV		3
+#define TCP_FIN_WAIT1		4
+#define TCP_FIN_WAIT2		5
+#define TCP_TIME_WAIT		6
 #define TCP_CLOSE		7
+#define TCP_CLOSE_WAIT		8
+#define TCP_LAST_ACK		9
 #define TCP_LISTEN		10
+#define TCP_CLOSING		11
+#define TCP_NEW_SYN_RECV	12
+#define TCPF_ESTABLISHED	(1 << TCP_ESTABLISHED)
+#define TCPF_SYN_SENT		(1 << TCP_SYN_SENT)
+#define TCPF_SYN_RECV		(1 << TCP_SYN_RECV)
+#define TCPF_FIN_WAIT1		(1 << TCP_FIN_WAIT1)
+#define TCPF_FIN_WAIT2		(1 << TCP_FIN_WAIT2)
+#define TCPF_CLOSE		(1 << TCP_CLOSE)
+#define TCPF_CLOSE_WAIT		(1 << TCP_CLOSE_WAIT)
+#define TCPF_LISTEN		(1 << TCP_LISTEN)
+/* A sender of bulk data sends no segments without. */
+#define segs_out		data_segs_out
 
 /* tcp_sock.ecn_flags */
 #define TCP_ECN_OK		1

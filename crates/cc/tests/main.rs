@@ -12,6 +12,7 @@ mod copa;
 mod cubic;
 mod dctcp;
 mod errors;
+mod field_reports;
 mod hosted;
 mod hosting;
 mod kernel_module;

@@ -13,7 +13,9 @@ use crate::build::embedded::{BUILT_INS, HEADERS};
 use crate::build::kernel_congestion_controls::sources_of;
 use crate::build::preprocessed::Preprocessed;
 use crate::build::scratch::ScratchDir;
-use crate::build::{flags, kernel_headers, kernel_module, readable_sources, toolchain};
+use crate::build::{
+    constants, flags, kernel_headers, kernel_module, makefile, readable_sources, toolchain,
+};
 use crate::error::Error;
 use crate::object::constructors;
 use crate::object::elf::Elf;
@@ -54,13 +56,13 @@ fn make(
             own: kernel_module::kernel_name(path),
         });
     }
-    let run = Run::new(path, &source, target, dialect, types)?;
+    let mut run = Run::new(path, &source, target, dialect, types)?;
     let before = run.preprocess()?;
-    let modules: Vec<PathBuf> = match dialect {
-        Dialect::Module => kernel_module::candidates(path, &source).collect(),
-        Dialect::Bpf => Vec::new(),
-    };
-    let inputs = Inputs::read(&before.files, &modules, run.dir.path());
+    let mut others = makefile::candidates(path).to_vec();
+    if dialect == Dialect::Module {
+        others.extend(kernel_module::candidates(path, &source));
+    }
+    let inputs = Inputs::read(&before.files, &others, run.dir.path());
     let (object, flags) = run.compile()?;
     if target == Target::Native {
         let refused = Elf::parse(&object).and_then(|elf| constructors::refuse(&elf));
@@ -97,6 +99,8 @@ struct Run<'path> {
     types: Types,
     /// What the compiler can read of the user's.
     sources: Vec<PathBuf>,
+    /// Constants of the kernel that the source uses, as flags.
+    constants: Vec<String>,
     dir: ScratchDir,
 }
 
@@ -121,6 +125,7 @@ impl<'path> Run<'path> {
             dialect,
             types,
             sources: readable_sources::near(path),
+            constants: Vec::new(),
             dir,
         })
     }
@@ -156,11 +161,17 @@ impl<'path> Run<'path> {
     }
 
     /// The object, and the flags that a module turned out to need.
-    fn compile(&self) -> Result<(Vec<u8>, Vec<String>), Error> {
+    fn compile(&mut self) -> Result<(Vec<u8>, Vec<String>), Error> {
         if self.dialect == Dialect::Module {
             return self.compile_module();
         }
-        Ok((self.compile_bpf()?, Vec::new()))
+        loop {
+            match self.compile_bpf() {
+                Err(Error::Compile { message, .. })
+                    if constants::add_missing(&mut self.constants, &message) => {}
+                result => return Ok((result?, Vec::new())),
+            }
+        }
     }
 
     fn compile_bpf(&self) -> Result<Vec<u8>, Error> {
@@ -272,6 +283,7 @@ impl<'path> Run<'path> {
                 .arg("-I")
                 .arg(directory_of(path)),
         };
+        let command = command.args(makefile::flags(path)).args(&self.constants);
         let output = command.arg(path).args(arguments).output();
         self.check(output)
     }

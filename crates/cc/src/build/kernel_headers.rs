@@ -5,7 +5,7 @@ use std::path::Path;
 use std::{fs, io};
 
 /// Paths below the kernel's `include` directory.
-const KERNEL_HEADERS: [&str; 120] = [
+const KERNEL_HEADERS: [&str; 124] = [
     "asm/atomic.h",
     "asm/bug.h",
     "asm/byteorder.h",
@@ -31,6 +31,7 @@ const KERNEL_HEADERS: [&str; 120] = [
     "linux/container_of.h",
     "linux/cpu.h",
     "linux/ctype.h",
+    "linux/delay.h",
     "linux/device.h",
     "linux/err.h",
     "linux/errno.h",
@@ -74,11 +75,13 @@ const KERNEL_HEADERS: [&str; 120] = [
     "linux/param.h",
     "linux/percpu.h",
     "linux/prandom.h",
+    "linux/poison.h",
     "linux/preempt.h",
     "linux/printk.h",
     "linux/proc_fs.h",
     "linux/random.h",
     "linux/ratelimit.h",
+    "linux/rculist.h",
     "linux/rcupdate.h",
     "linux/rtnetlink.h",
     "linux/sched.h",
@@ -122,6 +125,7 @@ const KERNEL_HEADERS: [&str; 120] = [
     "net/snmp.h",
     "net/sock.h",
     "net/tcp.h",
+    "net/tcp_states.h",
     "trace/define_trace.h",
     "trace/events/tcp.h",
     "uapi/linux/inet_diag.h",

@@ -44,14 +44,28 @@ const TOO_LARGE_END: &str = ") holds";
 
 /// What a user can do about something that the simulator does not have.
 const REMEDY: &str = "docs/linux-congestion-controls.md lists what it has; guard what you \
-     can do without with `#ifndef DUMBBELL`, or add it to cc/include/linux-module";
+     can do without with `#ifndef DUMBBELL`, or add it to cc/include/linux-module; what the project \
+     itself defines is read from a Makefile or Kbuild next to the source (-D and -I of `ccflags-y` \
+     and `CFLAGS_name.o`) and from headers in `include/` there";
 
 /// Headers that only a kernel module's source includes.
 const HEADERS_OF_MODULES: [&str; 2] = ["<linux/module.h>", "<net/tcp.h>"];
 
-/// Whether a source is a kernel module's.
+/// What only a kernel module calls; its headers may come through one of the project's own.
+const REGISTERS: [&str; 2] = ["tcp_register_congestion_control(", "module_init("];
+
+/// Whether a source is a kernel module's, by the headers that it includes or by what it registers.
 pub(crate) fn is_module(source: &str) -> bool {
+    let registers = |line: &str| {
+        let is_comment = ["//", "/*", "*"]
+            .iter()
+            .any(|start| line.starts_with(start));
+        !is_comment && REGISTERS.iter().any(|call| line.contains(call))
+    };
     source.lines().any(|line| {
+        if registers(line.trim_start()) {
+            return true;
+        }
         let mut words = line.trim_start().trim_start_matches('#').split_whitespace();
         line.trim_start().starts_with('#')
             && words.next() == Some("include")
@@ -110,6 +124,13 @@ pub(crate) fn first_flags(path: &Path, source: &str) -> Vec<String> {
         Some(bytes) if bytes as usize != 8 * CA_PRIV_WORDS => {
             flags(bytes as usize, STATE_IS_OF_TREE)
         }
+        // A list's head is part of its ring: the state must stay where it is, in the flow's storage. A socket moves.
+        _ if ["list_head", "LIST_HEAD"]
+            .iter()
+            .any(|word| source.contains(word)) =>
+        {
+            flags(8 * CA_PRIV_WORDS, STATE_IS_OF_TREE)
+        }
         _ => Vec::new(),
     }
 }
@@ -160,7 +181,8 @@ fn needed_state(explained: &str) -> Option<&str> {
 /// Lists what the module needs and the simulator does not have, one line each, before the
 /// compiler's other errors; the compiler's message if there is nothing of that kind.
 pub(crate) fn explain(message: &str) -> String {
-    let errors: Vec<&str> = message.lines().filter(|line| is_error(line)).collect();
+    let errors = message.lines().filter(|line| is_error(line));
+    let errors: Vec<&str> = errors.filter(|line| !is_of_our_macro(line)).collect();
     if let Some(assertion) = errors.iter().find_map(|line| failed_assertion(line)) {
         return assertion;
     }
@@ -197,6 +219,15 @@ fn failed_assertion(line: &str) -> Option<String> {
     ))
 }
 
+/// A variable in a macro of ours is missing because the macro's argument is.
+fn is_of_our_macro(line: &str) -> bool {
+    let is_ours = line.starts_with("cc/include/");
+    is_ours
+        && quoted(line)
+            .first()
+            .is_some_and(|name| name.starts_with("__"))
+}
+
 fn is_error(line: &str) -> bool {
     line.contains("error:")
 }
@@ -223,7 +254,9 @@ fn missing_piece(line: &str) -> Option<String> {
         // clang names the field first.
         format!("uses the field `{first}` of `{}`", quoted.get(1)?)
     } else if has("undeclared") {
-        format!("uses the kernel's `{first}`")
+        return Some(format!(
+            "{place} uses `{first}`, which neither the project nor the simulator defines"
+        ));
     } else if has("unknown type name") || has("incomplete type") {
         format!("uses the kernel's type `{first}`")
     } else {
@@ -272,6 +305,13 @@ mod tests {
             "#include <linux/tcp.h>\n#include \"bpf_tracing_net.h\"\n"
         ));
         assert!(!is_module("/* no #include <linux/module.h> here */"));
+        assert!(is_module(
+            "#include \"own.h\"\nmodule_init(own_register);\n"
+        ));
+        assert!(is_module("\treturn tcp_register_congestion_control(&own);"));
+        assert!(!is_module(
+            " * as tcp_register_congestion_control() does\nSEC(\".struct_ops\")\n"
+        ));
     }
 
     /// Messages of gcc 12 and clang 19.
@@ -296,7 +336,7 @@ mod tests {
             ),
             (
                 "x.c:3:4: error: ‘TCP_FOO’ undeclared (first use in this function)",
-                "x.c:3 uses the kernel's `TCP_FOO`, which the simulator does not have",
+                "x.c:3 uses `TCP_FOO`, which neither the project nor the simulator defines",
             ),
             (
                 "x.c:1:10: fatal error: linux/foo.h: No such file or directory",
@@ -311,6 +351,17 @@ mod tests {
             assert_eq!(explained.lines().next(), Some(want));
             assert!(explained.contains(REMEDY) && explained.ends_with(error));
         }
+    }
+
+    #[test]
+    fn a_variable_of_a_macro_of_ours_is_not_missing() {
+        let error = "x.c:8:13: error: ‘OWN_BETA’ undeclared (first use in this function)\n\
+             cc/include/linux-module/arithmetic.h:52:9: error: ‘__a’ undeclared";
+        let explained = explain(error);
+        let first = "x.c:8 uses `OWN_BETA`, which neither the project nor the simulator defines";
+        assert_eq!(explained.lines().next(), Some(first));
+        assert_eq!(explained.lines().nth(1), Some(REMEDY));
+        assert!(!explained.contains("__a"));
     }
 
     #[test]
