@@ -57,3 +57,21 @@ def test_captures_of_nothing_in_common_say_so() -> None:
     match = dumbbell.match_captures(REPORTS / "nat_before.pcap", REPORTS / "enc_6in4.pcap")
     lines = match_trouble(match.reading, is_one_file=False)
     assert any(line.startswith("nothing matches: ") for line in lines)
+
+
+def test_a_burst_is_written_as_in_tc() -> None:
+    scenario = dumbbell.Scenario(["cubic"], queue="tbf:rate=5mbit,burst=32kbit")
+    assert scenario.resolve()["links"][0]["queue"]["burst_bytes"] == 4096
+
+
+def test_a_buffer_of_nothing_says_at_which_rate(tmp_path: Path) -> None:
+    slow = tmp_path / "slow.trace"
+    slow.write_text("500000\n")
+    with pytest.raises(dumbbell.ScenarioError, match="smaller than a packet, at 24bit and an RTT"):
+        dumbbell.Scenario(["cubic"], trace=str(slow), buffer="1bdp")
+
+
+def test_bursts_of_losses_may_last_a_time() -> None:
+    dumbbell.run(dumbbell.Scenario(["cubic"], impair="gilbert_elliott:loss=1%,bad=50ms", time="2s"))
+    with pytest.raises(dumbbell.ScenarioError, match="is a time"):
+        dumbbell.Scenario(["cubic"], impair="gilbert_elliott:loss=1%,burst=5,bad=50ms")

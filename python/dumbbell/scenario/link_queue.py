@@ -120,8 +120,10 @@ class LinkQueue:
         size = self.amount(limit, self._unit)
         if size == 0 or (self._unit == "bytes" and size < self.packet_bytes):
             in_bytes = self.amount(limit, "bytes")
+            # The rate of a trace is its mean, which may be far from what its file seems to say.
+            where = f", at {self.rate} and an RTT of {self.rtt}" if limit.unit == "bdp" else ""
             raise ScenarioError(
-                f"{self._name} `{limit}` is {in_bytes} B, smaller than a packet; "
+                f"{self._name} `{limit}` is {in_bytes} B, smaller than a packet{where}; "
                 f"use at least `{self.packet_bytes}B`",
                 key=self._key,
             )

@@ -265,6 +265,8 @@ class Size(Quantity):
     units = {
         "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9,
         "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
+        # As tc counts a burst: 1024 bits.
+        "kbit": 2**10 // 8, "mbit": 2**20 // 8, "gbit": 2**30 // 8,
     }  # fmt: skip
     examples = "`500kB`, `10MB` or `8MiB`"
     print_units = ("GiB", "MiB", "GB", "MB", "kB", "B")
