@@ -191,6 +191,11 @@ def test_settings_and_axes_find_a_group_by_its_name():
         make_design(scenario, {"Tesis.rtt": ["20ms"]})
 
 
+def test_a_name_that_is_set_as_a_field_is_led_to_its_option():
+    with pytest.raises(ScenarioError, match=r"`name` cannot be an axis; use `--name 0=Thesis`"):
+        base_scenario(["copa", "cubic"], {}, ["0.name=Thesis"])
+
+
 def test_names_are_given_by_index_or_algorithm():
     scenario = base_scenario(["copa", "cubic"], {}, names=["cubic=Baseline"])
     assert scenario.group_labels == ("copa", "Baseline")

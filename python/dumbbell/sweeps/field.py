@@ -22,6 +22,11 @@ from dumbbell.scenario.traffic import BULK, OfTraffic, TrafficChoice
 
 __all__ = ["AxisField", "field_of", "groups_named"]
 
+#: What sets a field that is not an axis.
+INSTEAD = {
+    "seed": "; use `reps`: each has the next seed", "name": "; use `--name 0=Thesis`",
+    **dict.fromkeys(("route", "back", "metric"), "; write it in the scenario file"),
+}  # fmt: skip
 #: Before a parameter of the groups' traffic: `traffic.load`.
 TRAFFIC = "traffic"
 
@@ -156,9 +161,7 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
     of_scenario, of_group = fields_of(Scenario).get(key), fields_of(Group).get(key)
     field = of_group if dot else of_scenario or of_group
     if field is not None and not field.is_axis:
-        reps = "; use `reps`: each has the next seed" if key == "seed" else ""
-        file = "; write it in the scenario file" if key in {"route", "back"} else ""
-        raise ScenarioError(f"`{key}` cannot be an axis{reps}{file}", key="axis")
+        raise ScenarioError(f"`{key}` cannot be an axis{INSTEAD.get(key, '')}", key="axis")
     if not dot and isinstance(of_scenario, Shorthand) and not scenario.is_dumbbell:
         raise ScenarioError(
             f"`{key}` cannot be set for the whole of a scenario with links; use "
