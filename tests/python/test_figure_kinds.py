@@ -156,6 +156,13 @@ def test_runs_without_an_axis_stand_beside_one_another(places):
     assert len({curve.color for curve in figure.curves}) == 2
 
 
+@pytest.mark.parametrize("kind", ["bar", "box"])
+def test_a_run_stands_beside_the_cells_of_a_sweep(places, kind):
+    (figure,) = one(places, kind, "queues", "cubic", name="goodput_bps")
+    assert figure.x_names == ("bfifo", "codel", "fq_codel", "cubic")
+    assert drawn([figure]).axes[0].get_xlim() == (-0.5, 3.5)
+
+
 def test_a_scatter_has_an_ellipse_of_one_sigma_and_delay_falls_to_the_right(places):
     names = ("queue_delay_mean_us", "goodput_bps")
     ((_, drawn_of_both),) = draw_kind(request(places, "reps", names=names), "scatter")

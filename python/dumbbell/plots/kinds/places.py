@@ -24,6 +24,7 @@ class Places:
     """
 
     def __init__(self, request: Request, panels: Sequence[Panel]) -> None:
+        self.sources = request.sources
         axis = axis_of(request.sources, request.x)
         every = [series for panel in panels for series in panel.series]
         self.who = list(dict.fromkeys(series.who for series in every))
@@ -32,17 +33,22 @@ class Places:
             self.keys = list(dict.fromkeys(series.label for series in every))
             self.names, self.x_label = tuple(self.keys), ""
         else:
-            shown = {series.place for series in every}
-            self.keys = [place for place in map(label_of, axis.values) if place in shown]
+            shown = list(dict.fromkeys(map(self.key, every)))
+            first = [place for place in map(label_of, axis.values) if place in shown]
+            self.keys = first + [place for place in shown if place not in first]
             self.names = tuple(value_label(axis, place) for place in self.keys)
             self.x_label = axis_label(axis, [""] * 2)
         self.has_axis = axis is not None
         self.has_legend = self.has_axis and len(self.who) > 1
 
+    def key(self, series: Series) -> str:
+        """Return where a series stands on the axis: a result without it by its name."""
+        return series.place or self.sources[series.values[0].source].name
+
     def of(self, series: Series) -> tuple[str, float]:
         """Return a series' entry in the legend and its place."""
         if self.has_axis:
-            return (series.who if self.has_legend else ""), self.keys.index(series.place)
+            return (series.who if self.has_legend else ""), self.keys.index(self.key(series))
         return "", self.keys.index(series.label)
 
     def look(self, series: Series) -> tuple[str, str]:
