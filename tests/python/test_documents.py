@@ -22,10 +22,11 @@ def test_the_scenario_files_of_the_docs_are_some(tmp_path):
         path = tmp_path / f"{number}.toml"
         path.write_text(block, encoding="utf-8")
         scenarios.append(dumbbell.Scenario.from_toml(path))
-    plain, network, there_and_back = scenarios
+    plain, network, there_and_back, judged = scenarios
     assert [group.flows for group in plain.groups] == [2, 1]
     assert [link.name for link in network.links] == ["down", "up"]
     assert [group.route for group in there_and_back.groups] == [("bottleneck",), ("up",)]
+    assert judged.groups[0].metric == "mos"
 
 
 def test_the_readme_s_python_runs(tmp_path, monkeypatch):
@@ -44,7 +45,7 @@ def test_the_readme_s_table_is_what_the_command_prints(capsys):
     run = dumbbell.run(scenario)
     for group in run.groups:
         rate, share = f"{group['goodput_bps'] / 1e6:.2f}", f"{100 * group['share']:.1f}"
-        row = next(line for line in readme.splitlines() if line.startswith(f" {group['cc']} "))
+        row = next(line for line in readme.splitlines() if line.startswith(f"{group['cc']} "))
         assert rate in row
         assert share in row
 
