@@ -137,11 +137,7 @@ def invoke(arguments: Sequence[str]) -> int:
     except typer.Exit as leave:
         return leave.exit_code
     except TyperException as problem:
-        message = in_our_words(problem.format_message().strip().rstrip("."))
-        if hasattr(problem, "possibilities"):
-            from dumbbell.terminal.options import unknown_option  # slow to load
-
-            message = unknown_option(problem)
+        message = message_of(problem)
         if message:
             error(message[:1].lower() + message[1:])
         return BAD_INPUT
@@ -162,6 +158,23 @@ def invoke(arguments: Sequence[str]) -> int:
         drop_unwritten()
         error(f"{problem.filename or 'stdout'}: cannot be read or written: {os_reason(problem)}")
         return BAD_INPUT
+
+
+def message_of(problem: TyperException) -> str:
+    """Return what is wrong with a command line, and how it is right."""
+    if hasattr(problem, "possibilities"):
+        from dumbbell.terminal.options import unknown_option  # slow to load
+
+        return unknown_option(problem)
+    message = in_our_words(problem.format_message().strip().rstrip("."))
+    return message + example_of(problem) if message.startswith("Missing") else message
+
+
+def example_of(problem: TyperException) -> str:
+    """Return how the command that lacks something is called."""
+    command = getattr(getattr(problem, "ctx", None), "command", None)
+    first = (getattr(command, "epilog", None) or "").partition("\n")[0]
+    return f"; use e.g. `{first}`" if first else ""
 
 
 def in_our_words(message: str) -> str:

@@ -1,0 +1,363 @@
+"""What people typically get wrong, and the answer: the thing, the value, the fix."""
+
+__all__ = ["MISTAKES"]
+
+#: Command lines, and what stderr has after `error: `.
+MISTAKES = (
+    (
+        "run kubic",
+        "unknown congestion control `kubic`; did you mean `cubic`?",
+    ),
+    (
+        "run copa,cubic",
+        "unknown congestion control `copa,cubic`; separate algorithms with a space: `copa cubic`",
+    ),
+    (
+        "run copa+kubic",
+        "unknown congestion control `kubic`; did you mean `cubic`?",
+    ),
+    (
+        "run cubic --rate 50",
+        "rate `50` has no unit; use e.g. `50mbit`, `800kbit` or `1gbit`",
+    ),
+    (
+        "run cubic --rate 50Mbpz",
+        "rate `50Mbpz` has the wrong unit `Mbpz`; use e.g. `50mbit`, `800kbit` or `1gbit`",
+    ),
+    (
+        "run cubic --bw 50mbit",
+        "no such option: --bw; did you mean `--rate`?",
+    ),
+    (
+        "run cubic --duration 10s",
+        "no such option: --duration; did you mean `--time`?",
+    ),
+    (
+        "run cubic --delay 20ms",
+        "no such option: --delay; did you mean `--rtt`?",
+    ),
+    (
+        "run cubic --qdisc fq_codel",
+        "no such option: --qdisc; did you mean `--queue`?",
+    ),
+    (
+        "run cubic --queue codel:targt=5ms",
+        "`codel` has no parameter `targt`: it has `limit`, `target`, `interval`, `ecn`, `ce_threshold`, `ce_threshold_l4s` and `mtu`; did you mean `target`?",
+    ),
+    (
+        "run cubic --buffer 2",
+        "buffer `2` has no unit; use e.g. `2bdp`, `500kB` or `64pkt`",
+    ),
+    (
+        "run cubic --buffer 2bpd",
+        "buffer `2bpd` has the wrong unit `bpd`; use e.g. `2bdp`, `500kB` or `64pkt`",
+    ),
+    (
+        "run cubic --loss 0.01",
+        "loss `0.01` has no unit; use e.g. `0.1%`, `1%` or `10ppm`",
+    ),
+    (
+        "run cubic --loss 150%",
+        "loss `150%` is too large; use at most `99.9999%`; not every packet can be lost",
+    ),
+    (
+        "run cubic --time 10",
+        "time `10` has no unit; use e.g. `40ms`, `120s` or `500us`",
+    ),
+    (
+        "run cubic --time 0s",
+        "time `0s` is zero; use at least `1ns`",
+    ),
+    (
+        "run cubic --flows 0",
+        "flows is 0; use 1 to 100000",
+    ),
+    (
+        "run cubic --flows -3",
+        "flows `-3` is not a whole number",
+    ),
+    (
+        "run cubic --flows 1,4",
+        "`--flows 1,4` lists 2 values, but `dumbbell run` takes one; use `dumbbell sweep`",
+    ),
+    (
+        "run cubic --buffer 1..4bdp",
+        "`--buffer 1..4bdp` lists 3 values, but `dumbbell run` takes one; use `dumbbell sweep`",
+    ),
+    (
+        "run cubic@paper",
+        "`cubic@paper`: `cubic` has no presets; use `cubic`",
+    ),
+    (
+        "run copa@papers",
+        "`copa` has no preset `papers`; use `copa@calm`, `copa@ccp-4.15`, `copa@paper`",
+    ),
+    (
+        "run copa:mode_window_rtts=999",
+        "parameter `mode_window_rtts` of `copa` is 999; use 1 to 30 (srtt)",
+    ),
+    (
+        "run cubic --cc bbr",
+        "no such option: --cc; algorithms are arguments: `copa cubic`",
+    ),
+    (
+        "run westwood",
+        "`westwood` is not built in; with Linux's sources at hand use `--linux-tree DIR`, or name the file: `DIR/net/ipv4/tcp_westwood.c`",
+    ),
+    (
+        "run linux/cubic",
+        "`linux/cubic` is the running kernel's own; use `--engine kernel`, or `cubic`",
+    ),
+    (
+        "run absent.toml",
+        "absent.toml: no such file",
+    ),
+    (
+        "run scen",
+        "`scen` is a directory; in it: `scen/incast.toml`",
+    ),
+    (
+        "run r",
+        "`r` is a directory; it holds a result: `dumbbell report r`",
+    ),
+    (
+        "run ./mine.bpf.c",
+        "congestion control `./mine.bpf.c`: no such file",
+    ),
+    (
+        "run mine.c",
+        "congestion control `mine.c`: no such file",
+    ),
+    (
+        "run cubic --reps 3",
+        "no such option: --reps; that is `dumbbell sweep --reps`",
+    ),
+    (
+        "run cubic --axis rtt=1ms,2ms",
+        "no such option: --axis; that is `dumbbell sweep --axis`",
+    ),
+    (
+        "run cubic --out /proc/x",
+        "/proc/x: cannot be written: no such file or directory; name another `--out`",
+    ),
+    (
+        "run cubic --live",
+        "`--live` shows a run in real time; add `--engine kernel`",
+    ),
+    (
+        "run cubic --engine kernl",
+        "unknown engine `kernl`; did you mean `kernel`?",
+    ),
+    (
+        "run cubic --start 0s,1s,2s",
+        "`--start 0s,1s,2s` lists 3 values for 1 group; use one, or one per group",
+    ),
+    (
+        "run cubic --start 80s",
+        "`cubic` flows never start: start `80s` is not before the end at `60s`; use an earlier `start` or a longer `time`",
+    ),
+    (
+        "run cubic --seed x",
+        "seed `x` is not a whole number",
+    ),
+    (
+        "run cubic --traffic poisson",
+        "`poisson` needs `size`: use e.g. `poisson:size=500kB`",
+    ),
+    (
+        "run cubic --json true",
+        "`true` is not a congestion control algorithm; an option like `--json` takes no value: remove `true`",
+    ),
+    (
+        "run @incas",
+        "unknown scenario `@incas`; did you mean `incast`?",
+    ),
+    (
+        "runn cubic",
+        "no such command: `runn`; did you mean `run`?",
+    ),
+    (
+        "sweep cubic --axis buffr=1,2bdp",
+        "`buffr` is not a field of a scenario; did you mean `buffer`?",
+    ),
+    (
+        "sweep cubic --axis rtt",
+        "axis `rtt` has no values; use `--axis NAME=VALUES`",
+    ),
+    (
+        "sweep cubic --metric goodput",
+        "unknown metric `goodput`; did you mean `goodput_bps`?",
+    ),
+    (
+        "sweep cubic --reps 0",
+        "reps is 0; it must be at least 1",
+    ),
+    (
+        "sweep cubic --buffer 4..1bdp",
+        "buffer `4..1bdp`: a range must start above zero and increase",
+    ),
+    (
+        "sweep cubic --until-ci 5",
+        "invalid until-ci `5`: use `2%` of the mean, or a width in Mbit/s, like `0.5Mbit/s`",
+    ),
+    (
+        "sweep --resume absent",
+        "absent: does not exist; name one that a command wrote with --out",
+    ),
+    (
+        "plot absent",
+        "absent: does not exist; name one that a command wrote with --out",
+    ),
+    (
+        "plot r --series cwndd",
+        "the run has no series `cwndd`; did you mean `cwnd`?",
+    ),
+    (
+        "plot s --size 3col",
+        "unknown size `3col`; did you mean `2col`?",
+    ),
+    (
+        "report absent",
+        "absent: does not exist; name one that a command wrote with --out",
+    ),
+    (
+        "report export r",
+        "`export` needs a format: use --csv, --latex or --qlog",
+    ),
+    (
+        "compare r absent",
+        "absent: does not exist; name one that a command wrote with --out",
+    ),
+    (
+        "compare r s",
+        "r and s have no pair of runs in common; the nearest differ in buffer (`–` and `1bdp`)",
+    ),
+    (
+        "analyze absent.pcap",
+        "absent.pcap: cannot be read: no such file or directory",
+    ),
+    (
+        "analyze r",
+        "r: is a directory without capture.pcapng; use a capture file",
+    ),
+    (
+        "gate regresion --cc cubic",
+        "`regresion` is not a suite, a suite file or a baseline; did you mean `regression`?",
+    ),
+    (
+        "gate regression",
+        "`regression` is a suite: name the congestion control to test, as in `--cc ./mine.bpf.c`",
+    ),
+    (
+        "list metric",
+        "nothing to list is called `metric`; did you mean `metrics`?",
+    ),
+    (
+        "list queues fqq",
+        "unknown queue discipline or impairment `fqq`; did you mean `fq`?",
+    ),
+    (
+        "help quues",
+        "no page or command is called `quues`; did you mean `queues`?",
+    ),
+    (
+        "archive verify absent.tar.zst",
+        "absent.tar.zst: no such file",
+    ),
+    (
+        "validate cubic --engine kernel",
+        "no such option: --engine; that is `dumbbell run --engine`",
+    ),
+    (
+        "score cubic --board idael",
+        "`idael` is not a board or a board's file; did you mean `ideal`?",
+    ),
+    (
+        "search cubic --worst gapp",
+        "unknown failure `gapp`: use `gap`, `stall`, `starved`, `bufferbloat`, `harm` or a metric (`dumbbell list metrics` lists them)",
+    ),
+    (
+        "reproduce ogino2012",
+        "unknown paper `ogino2012`; did you mean `ogino2021`?",
+    ),
+    (
+        "model wares",
+        "no such command: `wares`; did you mean `ware`?",
+    ),
+    (
+        "cache prune",
+        "nothing to remove: use `--older-than 30d`, `--max-size 5GB`, or `--all` for every run",
+    ),
+    (
+        "cc check absent.bpf.c",
+        "congestion control `./absent.bpf.c`: no such file",
+    ),
+    (
+        "cc new Mine",
+        "invalid congestion-control name `Mine`: use 1–15 lower-case letters, digits or `_`, starting with a letter, and not a keyword of C or Python",
+    ),
+    (
+        "emulate",
+        "no command; write it after `--`, or use `--interactive`",
+    ),
+    (
+        "emulate --rate 5",
+        "no command; write it after `--`, or use `--interactive`",
+    ),
+    (
+        "emulate --ready tcp:80 -- ping server",
+        "`--ready` waits for a server; add `--serve COMMAND`",
+    ),
+    (
+        'emulate --serve "\'x" -- ping server',
+        "--serve `'x`: no closing quotation; quote it as in a shell",
+    ),
+    (
+        "emulate --log x.txt -- ping server",
+        "x.txt: unknown format; use a name that ends in .arrow, .parquet, .csv",
+    ),
+    (
+        "emulate --with cubik -- ping server",
+        "unknown congestion control `cubik`; did you mean `cubic`?",
+    ),
+    (
+        "emulate set rate",
+        "`rate` sets nothing; use `NAME=VALUE`, e.g. `rate=5mbit`",
+    ),
+    (
+        "emulate enter klient",
+        "no host `klient`; use `client` or `server`",
+    ),
+    (
+        "sweep cubic --jobs 0",
+        "invalid `--jobs`: use 1 or more",
+    ),
+    (
+        "run cubic --set rtt",
+        "`--set rtt` sets nothing; use `--set NAME=VALUE`",
+    ),
+    (
+        "run cubic --set 5.rtt=10ms",
+        "axis `5.rtt`: no group runs `5`; the groups are `0` (cubic)",
+    ),
+    (
+        "run cubic --set link.x.rate=1mbit",
+        "`link.x.rate`: the scenario has no `[[link]]`; use `rate`",
+    ),
+    (
+        "run n.toml",
+        "n.toml:3: name must be a string, not `5`",
+    ),
+    (
+        "run",
+        "missing argument 'CC… | FILE.toml'; use e.g. `dumbbell run copa cubic --rate 50mbit --rtt 40ms --buffer 2bdp --time 60s`",
+    ),
+    (
+        "archive r",
+        "missing option '--out' / '-o'; use e.g. `dumbbell archive results/buffers -o paper.tar.zst`",
+    ),
+    (
+        "validate",
+        "missing argument 'CC… | CC+CC… | FILE.toml…'; use e.g. `dumbbell validate cubic --time 30s`",
+    ),
+)

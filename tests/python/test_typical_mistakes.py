@@ -1,0 +1,34 @@
+"""Sixty typical mistakes: every answer names the thing, the value and the fix, in one line."""
+
+import shlex
+
+import pytest
+
+from tests.bad_inputs.typical_mistakes import MISTAKES
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A directory with a saved run, a sweep, a scenario and broken files."""
+    from dumbbell import Scenario, Sweep, run
+
+    place = tmp_path_factory.mktemp("mistakes")
+    run(["reno"], time="1s").save(place / "r")
+    Sweep(Scenario(["reno"], time="1s"), {"buffer": "1,2bdp"}).run(out=place / "s")
+    (place / "scen").mkdir()
+    (place / "scen/incast.toml").write_text("rate = '1mbit'")
+    (place / "n.toml").write_text('rate = "1mbit"\n[[group]]\nname = 5\ncc = "reno"\n')
+    return place
+
+
+def test_there_are_sixty():
+    assert len(MISTAKES) >= 60
+
+
+@pytest.mark.parametrize(("line", "says"), MISTAKES, ids=[line for line, _ in MISTAKES])
+def test_the_answer_names_the_thing_the_value_and_the_fix(line, says, cli, made, monkeypatch):
+    monkeypatch.chdir(made)
+    outcome = cli(*shlex.split(line))
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.removeprefix("error: ").rstrip("\n") == says
+    assert "Traceback" not in outcome.err
