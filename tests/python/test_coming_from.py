@@ -57,7 +57,7 @@ def test_what_mahimahi_s_rows_say_is_what_its_commands_are_answered_with() -> No
 @needs("ping", "curl", "iperf3", "nft", "ip")
 @pytest.mark.kernel(bpf=True)
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_the_commands_run_in_order(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     own = tmp_path / "bin" / "dumbbell"
