@@ -92,7 +92,7 @@ fn name_of_protocol(protocol: u8) -> String {
 fn name_of_type(ether_type: u16) -> String {
     let name = match ether_type {
         0 => "frames without IP",
-        ..0x0600 => "LLC",
+        1..0x0600 => "LLC",
         0x0806 => "ARP",
         0x8035 => "RARP",
         0x8809 => "LACP",
