@@ -149,7 +149,7 @@ fn what_is_for_another_host_or_neither_tcp_nor_udp_is_foreign() {
 
 #[test]
 fn a_gateway_takes_what_is_for_any_one_host() {
-    const DESTINATION: usize = VNET_HEADER_BYTES + ipv4::SOURCE + 4;
+    const DESTINATION: usize = VNET_HEADER_BYTES + 16;
     let gateway = Taken {
         for_others: true,
         ..PROGRAMS
