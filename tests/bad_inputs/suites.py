@@ -99,7 +99,7 @@ SUITES: dict[str, tuple[str, str]] = {
     "group_is_text": (H + 'group = "reno"\n',
      ":3: case `a`: write each group of flows as `[[case.group]]`"),
     "nothing_under_test": (H + 'require = ["jain >= 0.5"]\n[[case.group]]\ncc = "reno"\n',
-     ':1: case `a`: no group is under test; write `cc = "{cc}"` in one, or `queue = "{qdisc}"`'),
+     ':1: case `a`: no group is under test; write `cc = "{cc}"` in one, `queue = "{qdisc}"`, or a program, `client = "./download.sh"`'),
     "nothing_required": (H + '[[case.group]]\ncc = "{cc}"\n',
      ":1: case `a`: the case compares and requires nothing; write `judge` or `require`"),
     "scenario_absent": (H + 'scenario = "absent.toml"\n',
