@@ -419,6 +419,22 @@ def test_set_says_what_it_changed_and_asks_for_the_pid_of_another_terminal_s():
     assert (named.returncode, named.stdout[:12]) == (0, "rate 1mbit: ")
 
 
+def test_set_on_a_path_changes_that_path_and_no_other_one_beside_it():
+    with subprocess.Popen(
+        [*EMULATE, *PATH, "--quiet", "--", "sh", "-c", "echo ready; cat"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as other:  # fmt: skip
+        assert other.stdout is not None
+        assert other.stdout.readline() == "ready\n"
+        done = emulate(
+            *PATH, "--quiet", "--", PYTHON, "-m", "dumbbell", "emulate", "set", "rate=5mbit"
+        )
+        other.communicate("", timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "rate=5mbit`, process" in done.stdout
+    assert f"process {other.pid}" not in done.stdout
+
+
 def test_lines_of_servers_have_their_names():
     serve = f"{PYTHON} -c \"print('one', flush=True); print('two', flush=True)\""
     done = emulate(*PATH, "--quiet", "--serve", serve, "--", *python("print('mine')"))

@@ -87,7 +87,9 @@ def test_ctrl_c_on_the_command_line(tmp_path):
         process.kill()
     assert process.returncode == 130
     assert out == ""
-    assert err.count("\n") == 1
+    # A machine that is slow enough says how long it would take.
+    *notes, err = err.splitlines()
+    assert [note for note in notes if " left at this pace; " not in note] == []
     assert err.startswith("error: interrupted: ")
     assert "of 1100 runs finished, kept in" in err
     # As many as it says, each of them whole.

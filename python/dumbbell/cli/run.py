@@ -92,7 +92,7 @@ def run_command(
 
             result = run_live(scenario, captured)
         else:
-            with progress_bar(f"{doing} {scenario.time}", is_even=True) as bar:
+            with progress_bar(f"{doing} {scenario.time}", is_even=engine == SIMULATOR) as bar:
                 result = run(scenario, engine=engine, on_progress=bar.at, capture=captured)
         # First, so that a closed pipe does not take a finished run along; nor does a full disk.
         try:

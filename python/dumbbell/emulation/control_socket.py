@@ -29,6 +29,8 @@ __all__ = ["connect", "request", "serve_control"]
 MAX_REQUEST_BYTES = 1 << 20
 STREAMS = 3
 SUFFIX = ".sock"
+#: In the environment of what runs on a path: the process that emulates it.
+INNERMOST = "DUMBBELL_EMULATION"
 
 
 def runtime_directory() -> Path:
@@ -73,9 +75,14 @@ def serve_control(path: EmulatedPath) -> Iterator[None]:
         listener.listen()
         unseen.rename(place)
         Thread(target=accept, args=(listener, path), daemon=True).start()
+        outer = os.environ.get(INNERMOST)
+        os.environ[INNERMOST] = str(os.getpid())
         try:
             yield
         finally:
+            os.environ.pop(INNERMOST)
+            if outer is not None:
+                os.environ[INNERMOST] = outer
             place.unlink(missing_ok=True)
             with suppress(OSError):
                 listener.shutdown(socket.SHUT_RDWR)
@@ -166,7 +173,7 @@ def connect(pid: int | None = None) -> socket.socket:
     Parameters
     ----------
     pid
-        Its process; by default the only one.
+        Its process; by default the one on whose path this process is, or the only one.
 
     Raises
     ------
@@ -183,8 +190,9 @@ def connect(pid: int | None = None) -> socket.socket:
             place.unlink(missing_ok=True)
             continue
         found[int(place.stem)] = connection
-    chosen = found.pop(pid, None) if pid is not None else None
-    if pid is None and len(found) == 1:
+    wanted = str(pid) if pid is not None else os.environ.get(INNERMOST, "")
+    chosen = found.pop(int(wanted), None) if wanted.isdecimal() else None
+    if pid is None and chosen is None and len(found) == 1:
         _, chosen = found.popitem()
     for other in found.values():
         other.close()
