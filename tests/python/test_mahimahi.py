@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import dumbbell
 from dumbbell.cli.mahimahi import ours
 from dumbbell.emulation.mahimahi_log import write_mahimahi_log
+from dumbbell.emulation.scenario import emulated_scenario
 from tests.python.conftest import Outcome
 
 
@@ -24,18 +26,18 @@ from tests.python.conftest import Outcome
         ("mm-loss downlink 0.005 a", "--rate none --loss 0.5% --rtt 1ms -- a"),
         (
             "mm-link --once up.tr down.tr --uplink-log=u.log -- curl -o x http://server/",
-            "--uplink-log u.log --up-trace up.tr:once=on --trace down.tr:once=on --rtt 1ms "
-            "-- curl -o x http://server/",
+            "--uplink-log u.log --buffer 1GB --up-trace up.tr:once=on --trace down.tr:once=on "
+            "--rtt 1ms -- curl -o x http://server/",
         ),
         (
             "mm-link a b --uplink-queue=codel --downlink-queue droptail "
             "--downlink-queue-args packets=100 --meter-all",
-            "--up-queue codel --buffer 100pkt --live --up-trace a --trace b --rtt 1ms "
-            "--interactive",
+            "--up-queue codel --buffer 100pkt --live --up-buffer 1GB --up-trace a --trace b "
+            "--rtt 1ms --interactive",
         ),
         (
             "mm-delay 20 mm-loss uplink 0.1 mm-link a b ping server",
-            "--rtt 40ms --up-loss 10% --up-trace a --trace b -- ping server",
+            "--rtt 40ms --up-loss 10% --buffer 1GB --up-trace a --trace b -- ping server",
         ),
     ],
 )
@@ -46,6 +48,24 @@ def test_a_command_of_mahimahi_s_has_one_of_ours(theirs: str, expected: str) -> 
 @pytest.mark.parametrize("theirs", ["mm-link", "mm-link a", "mm-delay", "mm-loss", "mm-delay x"])
 def test_half_a_command_is_answered_too(theirs: str) -> None:
     assert ours(theirs.split()).startswith("dumbbell emulate ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["", "--uplink-queue=droptail --uplink-queue-args=packets=20", "--uplink-queue=pie"],
+)
+def test_an_answer_is_a_path_that_can_be_emulated(tmp_path: Path, arguments: str) -> None:
+    for trace in ("up", "down"):
+        (tmp_path / trace).write_text("1\n2\n5\n")
+    theirs = ["mm-link", str(tmp_path / "up"), str(tmp_path / "down"), *arguments.split()]
+    words = shlex.split(ours(theirs))[2:-1]  # without `dumbbell emulate` and `--interactive`
+    fields = {
+        name.removeprefix("--").replace("-", "_"): value
+        for name, value in zip(words[::2], words[1::2], strict=True)
+    }
+    links = emulated_scenario(fields, client=["true"]).to_dict()["link"]
+    infinite = [link for link in links if link["buffer"] == "1GB"]
+    assert len(infinite) == (1 if "packets" in arguments else 2)
 
 
 def test_they_are_answered_wherever_they_are_written(
@@ -65,7 +85,7 @@ def test_the_order_of_mm_link_is_understood(cli: Callable[..., Outcome], tmp_pat
         trace.write_text("1\n2\n5\n")
     outcome = cli("emulate", str(up), str(down), "--", "ping", "server")
     assert outcome.code == 2
-    assert f"ours is `dumbbell emulate --up-trace {up} --trace {down} --rtt 1ms --" in outcome.err
+    assert "ours is `dumbbell emulate --buffer 1GB --up-trace " in outcome.err
     # Programs are no traces, whatever they are called.
     up.chmod(0o755)
     up.write_text("#!/bin/sh\nexit 0\n")

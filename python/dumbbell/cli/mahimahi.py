@@ -18,6 +18,8 @@ COMMANDS = ("mm-delay", "mm-link", "mm-loss", "mm-meter")
 ANY_RATE = ("--rate", "none")
 #: As little delay as packets' lateness is small beside.
 NO_DELAY = "1ms"
+#: A queue that never fills: mahimahi's, unless its arguments say otherwise.
+INFINITE = "1GB"
 #: mahimahi's queues by ours; `droptail` is a `--buffer` alone.
 QUEUES = {"codel": "codel", "pie": "pie"}
 
@@ -58,7 +60,7 @@ def ours(words: Sequence[str]) -> str:
     Examples
     --------
     >>> ours(["mm-delay", "20", "mm-link", "up", "down", "ping", "server"])
-    'dumbbell emulate --rtt 40ms --up-trace up --trace down -- ping server'
+    'dumbbell emulate --rtt 40ms --buffer 1GB --up-trace up --trace down -- ping server'
     """
     options: dict[str, str] = {}
     rest = list(words)
@@ -110,6 +112,8 @@ def link(words: Sequence[str], options: dict[str, str]) -> list[str]:
         if name.startswith("--meter"):
             options["--live"] = ""
         take_option(name, value, options)
+    if options.setdefault("--buffer", INFINITE) != INFINITE:
+        options.setdefault("--up-buffer", INFINITE)  # else the same as the other way's
     for option, trace in zip(("--up-trace", "--trace"), traces, strict=False):
         options[option] = f"{trace}{once}"
     return rest
