@@ -125,7 +125,9 @@ class Part:
     goes_first: bool = False
 
     def run(self) -> tuple[Counter[str], str]:
-        """Run it, then print its output; return counts by outcome, and the output."""
+        """Run it, and print its output at the end; return counts by outcome, and the output."""
+        with TERMINAL:
+            print(f"{self.name}: {' '.join(self.command)}", flush=True)
         start_s = time.monotonic()
         code, output = execute(self.command, self.directory, goes_first=self.goes_first)
         TOOK_S[self.name] += time.monotonic() - start_s
