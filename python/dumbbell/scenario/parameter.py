@@ -14,12 +14,12 @@ from dumbbell.base.quantities.quantity import (
     MAX_DIGITS,
     NUMBER,
     Buffer,
+    ElementSize,
     LinkShare,
     Load,
     Probability,
     Quantity,
     Rate,
-    Size,
     Time,
     format_fraction,
     is_count,
@@ -35,7 +35,7 @@ LIMIT = "limit"
 #: A largest value of this size is none: nothing that is simulated comes near it.
 NO_LIMIT = 2**32 - 1
 QUANTITIES: Mapping[str, type[Quantity]] = {
-    "ns": Time, "bytes": Size, "ppb": Probability, "bps": Rate, "load": Load,
+    "ns": Time, "bytes": ElementSize, "ppb": Probability, "bps": Rate, "load": Load,
 }  # fmt: skip
 AMOUNTS = "`20pkt`, `30kB` or `1ms`"
 FLAGS = {"on": True, "off": False, "true": True, "false": False, "yes": True, "no": False}

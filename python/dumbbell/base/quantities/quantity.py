@@ -265,8 +265,6 @@ class Size(Quantity):
     units = {
         "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9,
         "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
-        # As tc counts a burst: 1024 bits.
-        "kbit": 2**10 // 8, "mbit": 2**20 // 8, "gbit": 2**30 // 8,
     }  # fmt: skip
     examples = "`500kB`, `10MB` or `8MiB`"
     print_units = ("GiB", "MiB", "GB", "MB", "kB", "B")
@@ -277,6 +275,12 @@ class Size(Quantity):
 
     def __str__(self) -> str:
         return super().__str__() if self else "0B"
+
+
+class ElementSize(Size):
+    """A size in the words of a queue or an impairment, which may be tc's: 1 kbit is 1024 bits."""
+
+    units = {**Size.units, "kbit": 2**10 // 8, "mbit": 2**20 // 8, "gbit": 2**30 // 8}
 
 
 @dataclass(frozen=True)
