@@ -10,6 +10,8 @@ import pytest
 import dumbbell
 from dumbbell import Group, Scenario
 from dumbbell.compare import compare
+from dumbbell.compare.measured import MeasuredRun
+from dumbbell.emulation.scenario import emulated_scenario
 from dumbbell.metrics import METRICS
 from dumbbell.sweeps import Sweep
 
@@ -66,6 +68,17 @@ def test_nothing_differs_from_itself(plain):
         if entry.a:
             assert entry.difference.interval.mean == 0
             assert not entry.differs
+
+
+def test_how_long_a_command_took_on_an_emulated_path_is_no_condition():
+    def conditions(time: str, rate: str = "10mbit") -> dict[str, str]:
+        scenario = emulated_scenario({"rate": rate}, client=["curl", "http://server/"])
+        return MeasuredRun(scenario.replace(time=time), ()).conditions
+
+    assert conditions("6289050231ns") == conditions("6301417906ns")
+    assert conditions("6289050231ns") != conditions("6289050231ns", "20mbit")
+    # What was asked for is one.
+    assert conditions("6s") != conditions("7s")
 
 
 def test_seeds_without_their_like_are_left_out(plain, gentle):
