@@ -77,6 +77,41 @@ def test_the_distributions_of_several_runs_are_in_one_figure(places):
         assert (np.diff(curve.x) >= 0).all()
 
 
+def test_curves_of_coarse_samples_have_no_gaps(tmp_path):
+    scenario = Scenario(["cubic"], rate="10mbit", time="3s", sample="100ms")
+    for name in ("a", "b"):
+        dumbbell.run(scenario).save(tmp_path / name)
+    Sweep(scenario, {}, reps=2).run(cache=False, out=tmp_path / "reps")
+    for kind, which in (("line", ("a", "b")), ("band", ("reps",))):
+        for name in ("goodput", "rtt"):
+            (figure,) = one(tmp_path, kind, *which, name=name)
+            for curve in figure.curves:
+                known = np.isfinite(curve.y)
+                # The first RTT may be later than the first sample.
+                assert known[1:].all()
+                assert 25 <= known.sum() <= 30
+
+
+@pytest.mark.parametrize("kind", ["cdf", "box"])
+def test_a_distribution_has_the_samples_of_every_flow_of_a_group(tmp_path, kind):
+    run = dumbbell.run(Scenario([Group("cubic", flows=4)], rate="10mbit", time="2s"))
+    run.save(tmp_path / "four")
+    rtts = run.flows["rtt_us"].drop_null().to_numpy() / 1e3
+    (figure,) = one(tmp_path, kind, "four", name="rtt")
+    if kind == "box":
+        low, _, median, _, high = figure.boxes[0].values
+        found = [low, median, high]
+        wanted = [np.quantile(rtts, q, method="inverted_cdf") for q in (0.05, 0.5, 0.95)]
+    else:
+        (curve,) = figure.curves
+        found, wanted = [curve.x.min(), curve.x.max()], [rtts.min(), rtts.max()]
+    assert found == pytest.approx(wanted, rel=1e-6)
+    # In a line over time they are one mean.
+    (line,) = one(tmp_path, "line", "four", name="rtt")
+    known = line.curves[0].y[np.isfinite(line.curves[0].y)]
+    assert known.max() < rtts.max()
+
+
 def test_transfers_that_the_end_cuts_off_are_not_left_out(places):
     (figure,) = one(places, "cdf", "cubic", name="fct")
     run = dumbbell.Run.load(places / "cubic")

@@ -20,7 +20,7 @@ from dumbbell.plots.capacity import CAPACITY_COLOR, capacity_mbps
 from dumbbell.plots.labels import group_colors, group_labels
 from dumbbell.plots.mode_marks import mode_marks
 from dumbbell.plots.state_values import first_state, state_values
-from dumbbell.plots.time_grid import TimeGrid
+from dumbbell.plots.time_grid import TimeGrid, mean_at_each_sample
 from dumbbell.plots.transfer_figures import draw_transfers
 from dumbbell.run import Run
 from dumbbell.run.links import BY_GROUP, queue_rows
@@ -264,6 +264,8 @@ def draw_quantity(
     rates = TimeGrid(grid.bins * grid.bin_s, run.scenario.sample.seconds, RATE_POINTS)
     for line in lines:
         time_s, values = column_of(table, line.flows, quantity.column)
+        if len(line.flows) > 1:
+            time_s, values = mean_at_each_sample(time_s, values)
         if name == "goodput":
             x, y = rates.middles_s, rates.means(time_s, quantity.scale * values)
         else:
@@ -302,20 +304,11 @@ def figure_of(
 def column_of(
     table: pa.Table, numbers: Sequence[int], column: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Return time in s and a column of a flow, or its mean over several flows at each sample."""
+    """Return time in s and a column of some flows, of all samples of each."""
     table = table.select(["time_us", "flow", column])
     wanted = pa.array(numbers, table.schema.field("flow").type)
     table = table.filter(pc.is_in(table["flow"], wanted))
-    time_s, values = to_floats(table["time_us"]) / 1e6, to_floats(table[column])
-    return mean_at_each_sample(time_s, values) if len(numbers) > 1 else (time_s, values)
-
-
-def mean_at_each_sample(time_s: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean of the flows that have a value at each time."""
-    known = np.isfinite(values)
-    times, which = np.unique(time_s[known], return_inverse=True)
-    sums = np.bincount(which, weights=values[known], minlength=times.size)
-    return times, sums / np.bincount(which, minlength=times.size)
+    return to_floats(table["time_us"]) / 1e6, to_floats(table[column])
 
 
 def draw_states(run: Run, grid: TimeGrid, group: int) -> list[Figure]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dumbbell.base.errors import ResultError, nearest
 from dumbbell.figures.figure import FloatArray
+from dumbbell.plots.time_grid import mean_at_each_sample
 from dumbbell.sweeps import Axis, Cell
 
 __all__ = ["Quantity", "Source", "Values", "quantity_of", "values_of"]
@@ -58,7 +59,7 @@ class Values:
     cell, seed, group
         Whose; group 0 stands for the whole run, or a link.
     values
-        One of a metric; those of the samples, or of the transfers.
+        One of a metric; those of the samples of all its flows, or of the transfers.
     time_s
         When each sample was taken; None for what is no time series.
     ended
@@ -72,6 +73,19 @@ class Values:
     values: FloatArray
     time_s: FloatArray | None = None
     ended: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def over_time(self) -> tuple[FloatArray, FloatArray]:
+        """When samples were taken, s, and the mean of its flows at each such time."""
+        if self.time_s is None:
+            return np.zeros(0), np.zeros(0)
+        return mean_at_each_sample(self.time_s, self.values)
+
+    @property
+    def sample_s(self) -> float:
+        """Usual time between two samples, s; 0 for what is no time series."""
+        gaps = np.diff(self.over_time[0])
+        return float(np.median(gaps)) if gaps.size else 0.0
 
     @property
     def mean(self) -> float:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["TimeGrid"]
+__all__ = ["TimeGrid", "mean_at_each_sample"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -98,3 +98,11 @@ def first_place(
     places = np.where(values == np.repeat(wanted, counts), np.arange(values.size), values.size)
     found: npt.NDArray[np.intp] = np.minimum.reduceat(places, starts)
     return found
+
+
+def mean_at_each_sample(time_s: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of the flows that have a value at each time."""
+    known = np.isfinite(values)
+    times, which = np.unique(time_s[known], return_inverse=True)
+    sums = np.bincount(which, weights=values[known], minlength=times.size)
+    return times, sums / np.bincount(which, minlength=times.size)

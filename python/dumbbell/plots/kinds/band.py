@@ -28,9 +28,13 @@ def draw_band(request: Request, name: str) -> list[Figure]:
     """Draw a series over time: the mean over the runs of each, and its interval from three on."""
     quantity = request.quantity(name)
     duration_s = max(source.duration_s for source in request.sources)
-    grid = TimeGrid(duration_s, duration_s / BINS, BINS)
     figures = []
-    for at, panel in enumerate(request.panels(name)):
+    panels = request.panels(name)
+    every = [each for panel in panels for series in panel.series for each in series.values]
+    # A bin without a sample would be a gap in the line.
+    bin_s = max([duration_s / BINS, *(each.sample_s for each in every)])
+    grid = TimeGrid(duration_s, bin_s, BINS)
+    for at, panel in enumerate(panels):
         curves = [] if name not in RATES else capacity_curve(request, duration_s)
         curves += [mean_curve(series, grid) for series in panel.series]
         figures.append(
@@ -48,12 +52,7 @@ def draw_band(request: Request, name: str) -> list[Figure]:
 
 def mean_curve(series: Series, grid: TimeGrid) -> Curve:
     """Return the mean of a series' runs in each bin, and its interval."""
-    rows = np.array(
-        [
-            grid.means(np.zeros(0) if each.time_s is None else each.time_s, each.values)
-            for each in series.values
-        ]
-    )
+    rows = np.array([grid.means(*each.over_time) for each in series.values])
     mean, low, high = intervals(rows)
     has_band = bool(np.isfinite(low).any())
     return Curve(

@@ -17,7 +17,6 @@ def draw_lines(request: Request, name: str) -> list[Figure]:
     duration_s = max(source.duration_s for source in request.sources)
     is_rate = name in RATES
     points = RATE_POINTS if is_rate else MAX_POINTS
-    grid = TimeGrid(duration_s, duration_s / points, points)
     figures = []
     for at, panel in enumerate(request.panels(name)):
         curves = capacity_curve(request, duration_s) if is_rate else []
@@ -25,11 +24,13 @@ def draw_lines(request: Request, name: str) -> list[Figure]:
             first = series.values[0]
             if first.time_s is None:
                 continue
+            # A bin without a sample would be a gap in the line.
+            grid = TimeGrid(duration_s, max(duration_s / points, first.sample_s), points)
             reduce = grid.means if is_rate else grid.extremes
             curves.append(
                 Curve(
                     series.label, grid.middles_s if is_rate else grid.time_s,
-                    reduce(first.time_s, first.values), series.color, dashed=series.dashed,
+                    reduce(*first.over_time), series.color, dashed=series.dashed,
                 )
             )  # fmt: skip
         figures.append(
