@@ -9,7 +9,7 @@ import pytest
 
 from dumbbell import Group, Scenario, Sweep
 from dumbbell.base.errors import ScenarioError
-from dumbbell.cli.answers import sentence
+from dumbbell.cli.answers import print_best, sentence
 from dumbbell.compare.best import best_cells
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.sweeps import SweepResult
@@ -76,6 +76,35 @@ def test_cells_without_a_value_are_said(swept):
     }  # fmt: skip
     bulk, _ = best_cells(with_values(swept, "goodput_bps", some))
     assert sentence(bulk, swept).endswith("which is more than chance; no value with fq_codel")
+
+
+def test_a_cell_without_a_value_in_some_runs_is_worse_and_said(swept, capsys):
+    some: dict[int, list[float | None]] = {
+        0: [9e6, None, None], 1: [5e6, 5.1e6, 5e6], 2: [7e6, 7e6, 7.1e6],
+    }  # fmt: skip
+    bulk, _ = best_cells(with_values(swept, "goodput_bps", some))
+    assert sentence(bulk, swept).startswith("best with cake: goodput 7.03 Mbit/s, ")
+    assert sentence(bulk, swept).endswith("more than chance; bfifo: no value in 2 of 3 runs")
+    # Where only one has a value every time there is nothing that chance could decide.
+    some[1] = [5e6, 5.1e6, None]
+    result = with_values(swept, "goodput_bps", some)
+    bulk, _ = best_cells(result)
+    assert sentence(bulk, swept) == (
+        "best with cake: goodput 7.03 Mbit/s; bfifo: no value in 2 of 3 runs; "
+        "fq_codel: no value in 1 of 3 runs"
+    )
+    print_best(result)
+    assert "chance       " not in capsys.readouterr().out
+
+
+def test_several_runs_of_which_two_are_no_pair_are_not_called_one(swept, capsys):
+    some: dict[int, list[float | None]] = {
+        0: [9e6, None, None], 1: [None, 5.1e6, None], 2: [None] * 3,
+    }  # fmt: skip
+    print_best(with_values(swept, "goodput_bps", some))
+    out = capsys.readouterr().out
+    assert "one run of each" not in out
+    assert "is no evidence: add `--reps 6`" in out
 
 
 def test_a_run_and_a_sweep_of_which_queue_end_in_answers(cli):

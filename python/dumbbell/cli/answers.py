@@ -35,8 +35,11 @@ def print_best(result: SweepResult) -> None:
     for best in found:
         is_known = all(other.p_adjusted is not None for other in best.others)
         print_line(f"{best.name:12} {sentence(best, result) if is_known else guess(best, result)}")
-    if any(other.p_adjusted is None for best in found for other in best.others):
-        print_line(f"{'chance':12} one run of each is no evidence: add `--reps 5`")
+    reps = max(result.reps.values(), default=0)
+    is_unsure = any(other.p_adjusted is None for best in found for other in best.others)
+    if found and (reps == 1 or is_unsure):
+        few = "one run of each" if reps == 1 else "a single pair of runs with values"
+        print_line(f"{'chance':12} {few} is no evidence: add `--reps {max(5, 2 * reps)}`")
 
 
 def guess(best: Best, result: SweepResult) -> str:
@@ -53,6 +56,11 @@ def sentence(best: Best, result: SweepResult) -> str:
     metric = best.metric
     alike = [other.cell for other in best.others if not other.is_sure]
     worse = [other for other in best.others if other.is_sure]
+    if not best.others:
+        return (
+            f"best with {place(best.cell, result)}: {metric.title} {written(metric, best.mean)}"
+            f"{unknown(best, result)}"
+        )
     if not worse:
         values = sorted([best.mean, *(other.mean for other in best.others)])
         ends = f"{values[0]:.3g} to {written(metric, values[-1])}"
@@ -78,9 +86,15 @@ def ahead(best: Best, other: Other) -> str:
 
 
 def unknown(best: Best, result: SweepResult) -> str:
-    """Say which cells have no value."""
-    cells = [place(cell, result) for cell in best.unknown]
-    return f"; no value with {listed(cells)}" if cells else ""
+    """Say which cells have no value, in all runs or in some."""
+    cells = result.cells
+    none = [place(cells[each], result) for each, (gone, of) in best.missing.items() if gone == of]
+    some = [
+        f"; {place(cells[each], result)}: no value in {gone} of {of} runs"
+        for each, (gone, of) in best.missing.items()
+        if gone < of
+    ]
+    return "".join([f"; no value with {listed(none)}" if none else "", *some])
 
 
 def place(cell: Cell, result: SweepResult) -> str:

@@ -56,9 +56,10 @@ class Best:
     cell, mean
         The best cell, and its mean in the metric's shown unit.
     others
-        The other cells that have values, the best of them first.
-    unknown
-        Cells without a value.
+        The other cells with a value in as many runs, the best of them first.
+    missing
+        Cells without a value in some runs: in how many, and of how many. Those that lack more
+        values than the best cell are worse, however good their other values are.
     """
 
     name: str
@@ -66,7 +67,7 @@ class Best:
     cell: Cell
     mean: float
     others: tuple[Other, ...]
-    unknown: tuple[Cell, ...]
+    missing: Mapping[int, tuple[int, int]]
 
 
 def best_cells(result: SweepResult) -> list[Best]:
@@ -80,37 +81,52 @@ def best_cells(result: SweepResult) -> list[Best]:
     found = []
     for group, metric in judged_by(result.scenario).items():
         values = values_of(result, group, metric)
-        known = {index: each for index, each in values.items() if each}
-        if len(known) > 1:
-            name = result.design.group_labels[group]
-            found.append(best_of(result, name, metric, known))
+        if len(values) > 1 and any(known(each) for each in values.values()):
+            found.append(best_of(result, result.design.group_labels[group], metric, values))
     return adjusted(found)
 
 
-def values_of(result: SweepResult, group: int, metric: Metric) -> dict[int, dict[int, float]]:
-    """Return a group's values by cell and seed, in the metric's shown unit."""
-    found: dict[int, dict[int, float]] = {cell.index: {} for cell in result.cells}
+def values_of(
+    result: SweepResult, group: int, metric: Metric
+) -> dict[int, dict[int, float | None]]:
+    """Return a group's values by cell and seed, in the metric's shown unit; None: it has none."""
+    found: dict[int, dict[int, float | None]] = {cell.index: {} for cell in result.cells}
     columns = ["cell", "seed", "group", "verdict", metric.name]
     for row in result.rows.select(columns).to_pylist():
         value = row[metric.name]
-        if row["group"] == group and row["verdict"] != INVALID and value is not None:
-            found[row["cell"]][row["seed"]] = metric.scale * value
+        if row["group"] == group and row["verdict"] != INVALID:
+            found[row["cell"]][row["seed"]] = None if value is None else metric.scale * value
     return found
 
 
+def known(values: Mapping[int, float | None]) -> list[float]:
+    """Return the values that there are."""
+    return [value for value in values.values() if value is not None]
+
+
 def best_of(
-    result: SweepResult, name: str, metric: Metric, values: Mapping[int, Mapping[int, float]]
+    result: SweepResult,
+    name: str,
+    metric: Metric,
+    values: Mapping[int, Mapping[int, float | None]],
 ) -> Best:
-    """Compare the best cell with each other one."""
-    means = {index: float(np.mean(list(each.values()))) for index, each in values.items()}
+    """Compare the best cell with each other one that has a value as often."""
+    counts = {index: (len(each) - len(known(each)), len(each)) for index, each in values.items()}
+    shares = {index: gone / runs for index, (gone, runs) in counts.items() if gone < runs}
+    fewest = min(shares.values())
+    means = {
+        index: float(np.mean(known(values[index])))
+        for index, share in shares.items()
+        if share == fewest
+    }
     order = sorted(means, key=means.__getitem__, reverse=metric.better == "higher")
     best, cells = order[0], result.cells
     others = tuple(
         Other(cells[index], means[index], match_seeds(values[index], values[best]).difference)
         for index in order[1:]
     )
-    unknown = tuple(cell for cell in cells if cell.index not in values)
-    return Best(name, metric, cells[best], means[best], others, unknown)
+    missing = {index: each for index, each in counts.items() if each[0] or not each[1]}
+    return Best(name, metric, cells[best], means[best], others, missing)
 
 
 def adjusted(found: Sequence[Best]) -> list[Best]:
