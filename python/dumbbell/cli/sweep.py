@@ -22,7 +22,7 @@ from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.run.verdict import INVALID, WARN
-from dumbbell.runs import Progress, SweepInterrupted
+from dumbbell.runs import SweepInterrupted
 from dumbbell.runs.record_directory import file_digest
 from dumbbell.scenario.fields import RUN
 from dumbbell.scenario.trace import Trace
@@ -300,15 +300,9 @@ def run_sweep(sweep: Sweep, how: dict[str, Any], captures: Captures | None) -> S
     out_dir = how["out"]
     places = captured_places(sweep, out_dir if captures else None)
     with tidying(places), progress_bar(doing, is_even=True) as bar:
-
-        def follow(progress: Progress) -> None:
-            label = f"run {progress.finished} of {progress.total}"
-            label += f" ({progress.cached} cached)" if progress.cached else ""
-            bar.at(progress.simulated_s / progress.total_s, label)
-
         try:
             settings = None if captures is None else captures.settings
-            return sweep.run(**how, capture=settings, on_progress=follow)
+            return sweep.run(**how, capture=settings, on_progress=bar.at_run)
         except SweepInterrupted as interrupt:
             kept = out_dir is not None and interrupt.finished
             where = f", kept in {out_dir}; `--resume {out_dir}` continues" if kept else ""

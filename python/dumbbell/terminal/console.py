@@ -176,18 +176,18 @@ def progress_bar(label: str, *, is_even: bool = False) -> Iterator[ProgressBar]:
     label
         What is under way.
     is_even
-        Whether all of it goes on at one pace, so that its beginning shows how long it will take.
+        Whether all of it goes on at one pace, so that a part of it shows how long it will take.
     """
     console = err()
     if not console.is_terminal:
         yield ProgressBar(None, label, is_even=is_even)
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[left]}"),
         console=console,
         transient=True,
     )
@@ -205,25 +205,28 @@ class ProgressBar:
     label
         What is under way.
     is_even
-        Whether its pace is said after the first second.
+        Whether its pace is said when it is known.
     """
 
     def __init__(self, bar: Progress | None, label: str, *, is_even: bool = False) -> None:
         self.bar = bar
-        self.pace = Pace() if is_even else None
-        self.task = None if bar is None else bar.add_task(label, total=1.0)
+        self.pace, self.found = Pace(), 0
+        self.says_pace = is_even
+        self.task = None if bar is None else bar.add_task(label, total=1.0, left="")
 
-    def at(self, share: float, label: str | None = None) -> None:
-        """Show the share done, 0 to 1."""
-        if self.pace is not None and self.pace.is_known(share):
+    def at(self, share: float, label: str | None = None, *, has_pace: bool = True) -> None:
+        """Show the share done, 0 to 1, and what is left if it goes on at a pace already."""
+        is_known = self.pace.is_known(share) and has_pace
+        if is_known and self.says_pace:
             if self.pace.left_s >= LONG_S:
                 note(f"about {duration(self.pace.left_s)} left at this pace; Ctrl-C ends it")
-            self.pace = None
+            self.says_pace = False
         if self.bar is not None and self.task is not None:
-            self.bar.update(self.task, completed=share, description=label)
+            left = duration(self.pace.left_s) if is_known else ""
+            self.bar.update(self.task, completed=share, description=label, left=left)
 
     def at_run(self, progress: RunProgress, of: str = "") -> None:
-        """Show how many runs are finished.
+        """Show how many runs are finished; the first that was run, not found, shows the pace.
 
         Parameters
         ----------
@@ -232,8 +235,12 @@ class ProgressBar:
         of
             What they are for, before `run 3 of 5`.
         """
+        if progress.cached != self.found:
+            self.pace, self.found = Pace(), progress.cached
         label = f"{of}run {progress.finished} of {progress.total}"
-        self.at(progress.simulated_s / max(progress.total_s, 1e-9), label)
+        label += f" ({progress.cached} cached)" if progress.cached else ""
+        share = progress.simulated_s / max(progress.total_s, 1e-9)
+        self.at(share, label, has_pace=progress.finished > progress.cached)
 
 
 class Pace:
