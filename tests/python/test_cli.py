@@ -151,6 +151,16 @@ def test_every_option_of_a_sweep_takes_a_list(cli):
     assert {document["scenario"]["loss"] for document in documents} == {"1%"}
 
 
+def test_groups_stop_one_by_one_as_they_start_in_a_sweep_too(cli):
+    times = ("--start", "0s,0.1s", "--stop", "1.5s,0.8s")
+    document = json.loads(cli("run", "copa", "cubic", *FAST, *times, "--json").out)
+    (swept,) = json.loads(cli("sweep", "copa", "cubic", *FAST, *times, "--json").out)
+    for groups in (document["scenario"]["group"], swept["scenario"]["group"]):
+        assert [(group["start"], group["stop"]) for group in groups] == [
+            ("0s", "1.5s"), ("100ms", "800ms"),
+        ]  # fmt: skip
+
+
 def test_metrics_are_the_columns_of_a_sweeps_table(cli):
     out = cli(
         "sweep", "copa", "cubic", "--buffer", "1,2bdp", *FAST, "--metric", "rtt_p95_us,jain"

@@ -107,8 +107,8 @@ class Flows:
         "send their first packets in the same nanosecond.",
     )  # fmt: skip
     stop: Of[Time | None] = Field(
-        Measure(Time, 1), None, panel=FLOWS, example="30s", engine="stop_ns", always=True,
-        default_note="the end of the run", synonyms=("end", "stop_time"),
+        Measure(Time, 1), None, panel=FLOWS, example="30s", per_group=True, engine="stop_ns",
+        always=True, default_note="the end of the run", synonyms=("end", "stop_time"),
         doc="When the application stops sending.",
     )  # fmt: skip
     size: Of[Size | None] = Field(
