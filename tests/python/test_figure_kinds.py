@@ -170,6 +170,41 @@ def test_nothing_joins_categories(places, kind):
         assert all(a[1] <= b[0] + 1e-9 for a, b in pairwise(edges)), "bars beside one another"
 
 
+def test_axes_that_change_together_are_one_panel(tmp_path):
+    two = Scenario(["copa", "cubic"], rate="10mbit", time="1s")
+    axes = {"queue": "bfifo,codel", "buffer": "1bdp,2bdp"}
+    swept = Sweep(two, axes, zipped=[("queue", "buffer")])
+    swept.run(cache=False, out=tmp_path / "joined")
+    (figure,) = one(tmp_path, "bar", "joined", name="goodput_bps", x="queue")
+    assert figure.x_names == ("bfifo", "codel")
+    assert all(list(curve.x) == [0, 1] for curve in figure.curves)
+
+
+@pytest.mark.parametrize("how", ["", "--kind bar", "--kind cdf", "--kind scatter"])
+def test_more_labels_than_groups_are_refused(cli, places, how):
+    metric = "" if "scatter" in how else "--metric goodput_bps"
+    words = f"plot {places / 'queues'} {metric} {how} --label a --label b --label c"
+    outcome = cli(*shlex.split(words))
+    assert outcome.code == 2
+    assert "3 labels for 2 groups" in outcome.err
+
+
+def test_labels_of_a_sweep_over_algorithms_name_its_curves(tmp_path):
+    swept = Sweep(Scenario(["cubic"], rate="10mbit", time="1s"), {"0.cc": "cubic,bbr"}, reps=2)
+    swept.run(cache=False, out=tmp_path / "alone")
+    labels = ("Thesis", "Baseline")
+    (cdf,) = one(tmp_path, "cdf", "alone", name="rtt", labels=labels)
+    assert [curve.label for curve in cdf.curves] == list(labels)
+    (bars,) = one(tmp_path, "bar", "alone", name="goodput_bps", labels=labels)
+    assert bars.x_names == labels
+    pair = request(tmp_path, "alone", names=("rtt_mean_us", "goodput_bps"), labels=labels)
+    ((_, (scatter,)),) = draw_kind(pair, "scatter")
+    assert [curve.label for curve in scatter.curves if curve.label] == list(labels)
+    for wrong, said in (((*labels, "Other"), "3 labels"), (labels[:1], "1 label")):
+        with pytest.raises(ResultError, match=f"{said} for 2 curves"):
+            one(tmp_path, "cdf", "alone", name="rtt", labels=wrong)
+
+
 def test_bars_are_means_with_their_intervals(places):
     (figure,) = one(places, "bar", "queues", name="goodput_bps")
     rows = dumbbell.SweepResult.load(places / "queues").rows.to_pylist()

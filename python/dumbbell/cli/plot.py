@@ -22,7 +22,7 @@ from dumbbell.plots.capture_source import CaptureSource
 from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.kinds.scatter import PAIR
-from dumbbell.plots.labels import group_labels
+from dumbbell.plots.labels import check_labels, group_labels
 from dumbbell.plots.paper_figure import FORMATS, STYLES, save_for_print
 from dumbbell.plots.result_figures import USUAL, ResultFigures
 from dumbbell.plots.result_source import ResultSource
@@ -58,7 +58,7 @@ class Words(NamedTuple):
         list[str] | None,
         typer.Option(
             metavar="TEXT",
-            help="Name of a result, in their order; of one result, of its groups. Repeatable.",
+            help="Name of a result, in their order; of one result, of its groups or curves. Repeatable.",
             show_default="the directories' and the groups' names",
         ),
     ] = None
@@ -168,6 +168,8 @@ def plot_command(
         if name not in MODELS:
             raise ScenarioError(f"unknown model `{name}`{nearest(name, MODELS)}")
     places = [*directories, *([] if against is None else [against])]
+    if len(places) > 1:
+        check_labels(words.label or (), len(places), "result")
     sources = load_sources(places, words.label or ())
     metrics = [name for text in metric or () for name in split(text)]
     check_metrics(sources, metrics)
@@ -290,6 +292,7 @@ def frame_of_run(source: ResultSource, names: Sequence[str], labels: Sequence[st
     if not names:
         names = usual_series(run)
         drawn = [f for f in drawn if any(np.nanmax(c.y, initial=0) > 0 for c in f.curves)] or drawn
+    check_labels(labels, len(run.scenario.groups), "group")
     old = group_labels(run.scenario)[: len(labels)]
     for before, after in zip(old, labels, strict=False):
         drawn = [
@@ -323,6 +326,7 @@ def frames_of_sweeps(
     figures = ResultFigures(first.result, *views, x=request.x, name=first.name if is_named else "A")
     if not rest:
         labels = request.labels
+        check_labels(labels, len(figures.first.labels), "group")
         figures.first.labels = (*labels, *figures.first.labels[len(labels) :])
     wanted = request.names
     drawn = {name: figures.draw(figures.metric(name), models=models) for name in wanted}

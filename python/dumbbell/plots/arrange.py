@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.figures.style import CONNECTION_COLORS, UNKNOWN_COLOR, buffer_colors, style_of
+from dumbbell.plots.labels import check_labels
 from dumbbell.plots.sweep_layout import chosen_axis, value_label
 from dumbbell.plots.tidy import Source, Values
 from dumbbell.sweeps import Axis
@@ -76,9 +77,11 @@ def arrange(
     by_group
         Whether the groups are distinguished; else the values are of links or of whole runs.
     labels
-        Names of the results instead of theirs; of one result, of its groups.
+        Names of the results instead of theirs; of one result, of its groups, or of the values of
+        the axis if it has one group.
     """
     axis = axis_of(sources, x)
+    others = [other_axes(source, axis) for source in sources]
     kept: dict[str, dict[Key, list[Values]]] = {}
     for each in values:
         places = sources[each.source].cells[each.cell].values
@@ -86,8 +89,7 @@ def arrange(
         title = ", ".join(
             f"{name} {label_of(value)}"
             for name, value in places.items()
-            if name in {other.name for other in sources[each.source].axes}
-            and (axis is None or name != axis.name)
+            if name in others[each.source]
         )
         key = (each.source, place, each.group)
         kept.setdefault(title, {}).setdefault(key, []).append(each)
@@ -106,6 +108,21 @@ def arrange(
         )
         for title, panel in kept.items()
     ]
+
+
+def other_axes(source: Source, axis: Axis | None) -> set[str]:
+    """Return the names of a result's axes that do not change together with one."""
+    names = {other.name for other in source.axes}
+    if axis is None or axis.name not in names:
+        return names
+    found = set()
+    for name in names - {axis.name}:
+        pairs = {
+            tuple(label_of(cell.values[n]) for n in (axis.name, name)) for cell in source.cells
+        }
+        if len(pairs) > len({place for place, _ in pairs}):
+            found.add(name)
+    return found
 
 
 def axis_of(sources: Sequence[Source], x: str | None) -> Axis | None:
@@ -141,8 +158,25 @@ class Names:
         self.sources, self.axis, self.first = sources, axis, first
         self.by_group = by_group
         self.results = list(labels) if len(sources) > 1 else []
-        self.groups = [] if len(sources) > 1 else list(labels)
+        self.groups: list[str] = []
+        self.places: dict[str, str] = {}
         self.parts = self._chosen([*first])
+        if len(sources) == 1 and labels:
+            self._name_all(labels)
+
+    def _name_all(self, labels: Sequence[str]) -> None:
+        """Name the groups of the only result; the values of the axis if these are its curves."""
+        source, axis = self.sources[0], self.axis
+        places = {key[1] for key in self.first}
+        if axis is None or source.group_count > 1 or len(places) == 1:
+            check_labels(labels, source.group_count, "group")
+            self.groups = list(labels)
+            self.parts = self._chosen([*self.first])
+            return
+        check_labels(labels, len(places), "curve", all_of_them=True)
+        ordered = [place for place in map(label_of, axis.values) if place in places]
+        self.places = dict(zip(ordered, labels, strict=False))
+        self.parts = (self._place,)
 
     def _chosen(self, keys: Sequence[Key]) -> tuple[Callable[[Key], str], ...]:
         """Return the fewest parts of a name that distinguish all series."""
@@ -174,7 +208,9 @@ class Names:
         return " + ".join(source.group_label(at, cell) for at in range(source.group_count))
 
     def _place(self, key: Key) -> str:
-        return "" if self.axis is None else value_label(self.axis, key[1])
+        if self.axis is None:
+            return ""
+        return self.places.get(key[1]) or value_label(self.axis, key[1])
 
     def _result(self, key: Key) -> str:
         return (self.results[key[0]] if key[0] < len(self.results) else "") or self.sources[

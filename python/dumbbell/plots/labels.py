@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dumbbell.base.errors import ResultError
+from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.figures.style import OWN, Style, distinct_colors, style_of
 from dumbbell.scenario.group_labels import group_labels as labels_of
 
@@ -11,7 +14,17 @@ if TYPE_CHECKING:
     from dumbbell.scenario import Scenario
     from dumbbell.sweeps.design import Design
 
-__all__ = ["design_labels", "group_colors", "group_labels", "group_styles"]
+__all__ = ["check_labels", "design_labels", "group_colors", "group_labels", "group_styles"]
+
+
+def check_labels(
+    labels: Sequence[str], count: int, what: str, *, all_of_them: bool = False
+) -> None:
+    """Refuse more labels than there are things to name, or fewer: ``4 labels for 3 groups``."""
+    if len(labels) > count or (all_of_them and len(labels) < count):
+        times = f"{'' if all_of_them else 'at most '}{'once' if count == 1 else f'{count} times'}"
+        said = f"{pluralize(len(labels), 'label')} for {pluralize(count, what)}"
+        raise ResultError(f"{said}: use `--label` {times}")
 
 
 def group_labels(scenario: Scenario) -> tuple[str, ...]:

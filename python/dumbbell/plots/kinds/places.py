@@ -36,7 +36,9 @@ class Places:
             shown = list(dict.fromkeys(map(self.key, every)))
             first = [place for place in map(label_of, axis.values) if place in shown]
             self.keys = first + [place for place in shown if place not in first]
-            self.names = tuple(value_label(axis, place) for place in self.keys)
+            own = request.labels if len(request.sources) == len(self.who) == 1 else ()
+            labels = dict(zip(self.keys, own, strict=False)) if len(self.keys) > 1 else {}
+            self.names = tuple(labels.get(key) or value_label(axis, key) for key in self.keys)
             self.x_label = axis_label(axis, [""] * 2)
         self.has_axis = axis is not None
         self.has_legend = self.has_axis and len(self.who) > 1
