@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -66,7 +67,7 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def provide(command: str, cli: Callable[..., Any]) -> None:
     """Make what a command names and its reader has."""
     for name, how in GIVEN.items():
-        words = command.replace("./", "").split()
+        words = re.sub(r"--out \S+", "", command).replace("./", "").split()
         if not any(word.partition(":")[0].rstrip("/") == name for word in words):
             continue
         if Path(name).exists():
