@@ -250,6 +250,28 @@ def test_a_scatter_has_an_ellipse_of_one_sigma_and_delay_falls_to_the_right(plac
     assert np.einsum("it,ij,jt->t", turn, inverse, turn) == pytest.approx(1.0)
 
 
+def test_a_scatter_of_groups_and_values_has_a_short_legend(places):
+    request_ = request(places, "queues", names=("queue_delay_mean_us", "goodput_bps"))
+    ((_, (figure,)),) = draw_kind(request_, "scatter")
+    assert [curve.label for curve in figure.curves if curve.label] == [
+        "Copa", "CUBIC", "bfifo", "codel", "fq_codel",
+    ]  # fmt: skip
+    points = [c for c in figure.curves if c.shape == "points" and not c.label]
+    assert len({(curve.color, curve.marker) for curve in points}) == 6
+    assert {curve.color for curve in points} == {style_of(cc).color for cc in ("copa", "cubic")}
+    assert len({curve.marker for curve in points}) == 3
+    legend = drawn([figure]).legends[0]
+    assert [text.get_text() for text in legend.get_texts()][:2] == ["Copa", "CUBIC"]
+
+
+def test_a_run_that_the_user_named_is_called_so(tmp_path):
+    for name, cc in (("Thesis", "bbr"), ("", "cubic")):
+        scenario = Scenario([cc], rate="10mbit", time="1s", name=name)
+        dumbbell.run(scenario).save(tmp_path / cc)
+    (figure,) = one(tmp_path, "cdf", "bbr", "cubic", name="rtt")
+    assert [curve.label for curve in figure.curves] == ["Thesis", "CUBIC"]
+
+
 def test_an_ellipse_of_values_on_a_line_is_a_line():
     x, y = ellipse(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]))
     assert y == pytest.approx(2 * x)
@@ -411,7 +433,10 @@ def test_series_differ_without_their_colours(places):
     ((_, (scatter,)),) = draw_kind(
         request(places, "queues", names=("queue_delay_mean_us", "goodput_bps")), "scatter"
     )
-    assert len({curve.marker for curve in scatter.curves if curve.label}) == 6
+    points = [curve for curve in scatter.curves if curve.shape == "points" and curve.label]
+    assert len({curve.marker for curve in points}) == 3
+    ellipses = [curve for curve in scatter.curves if curve.shape == "strokes"]
+    assert len({curve.dashed for curve in ellipses}) == 2
     assert len(DASHES) == 4
 
 

@@ -58,7 +58,8 @@ class Words(NamedTuple):
         list[str] | None,
         typer.Option(
             metavar="TEXT",
-            help="Name of a result, in their order; of one result, of its groups or curves. Repeatable.",
+            help="Name of a result, in their order; of one result, of its groups or curves. "
+            "Repeatable.",
             show_default="the directories' and the groups' names",
         ),
     ] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from dumbbell.plots.tidy import Source, Values
 from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
 
-__all__ = ["PATTERNS", "Panel", "Series", "arrange", "axis_of"]
+__all__ = ["MARKERS", "PATTERNS", "Panel", "Series", "arrange", "axis_of"]
 
 #: Whose a series is: the place of its result, its value of the axis, and its group.
 Key = tuple[int, str, int]
@@ -31,8 +32,8 @@ class Series:
     ----------
     label, color, marker, dashed
         How it looks.
-    place
-        Its value of the axis; empty without.
+    place, place_label
+        Its value of the axis, and as a legend has it; empty without.
     who
         Its name without that value.
     values
@@ -44,6 +45,7 @@ class Series:
     marker: str
     dashed: int
     place: str
+    place_label: str
     who: str
     values: tuple[Values, ...]
 
@@ -101,7 +103,14 @@ def arrange(
         Panel(
             title,
             tuple(
-                Series(names.label(key), *looks[key], key[1], names.who(key), tuple(panel[key]))
+                Series(
+                    names.label(key),
+                    *looks[key],
+                    key[1],
+                    names.place(key),
+                    names.who(key),
+                    tuple(panel[key]),
+                )
                 for key in keys
                 if key in panel
             ),
@@ -158,6 +167,9 @@ class Names:
         self.sources, self.axis, self.first = sources, axis, first
         self.by_group = by_group
         self.results = list(labels) if len(sources) > 1 else []
+        # A title says whose a curve is only where no other result has the same.
+        titles = Counter(source.title for source in sources)
+        self.titles = [each.title if titles[each.title] == 1 else "" for each in sources]
         self.groups: list[str] = []
         self.places: dict[str, str] = {}
         self.parts = self._chosen([*first])
@@ -176,11 +188,11 @@ class Names:
         check_labels(labels, len(places), "curve", all_of_them=True)
         ordered = [place for place in map(label_of, axis.values) if place in places]
         self.places = dict(zip(ordered, labels, strict=False))
-        self.parts = (self._place,)
+        self.parts = (self.place,)
 
     def _chosen(self, keys: Sequence[Key]) -> tuple[Callable[[Key], str], ...]:
         """Return the fewest parts of a name that distinguish all series."""
-        group, place, result = self._group, self._place, self._result
+        group, place, result = self._group, self.place, self._result
         mix = self._mix
         tried: tuple[tuple[Callable[[Key], str], ...], ...] = (
             (group,), (place,), (result,), (group, place), (result, group), (result, place),
@@ -200,14 +212,16 @@ class Names:
             return self.groups[key[2]]
         if not self.by_group:
             return ""
-        return self.sources[key[0]].group_label(key[2], self.first[key].cell)
+        label = self.sources[key[0]].group_label(key[2], self.first[key].cell)
+        return self.titles[key[0]] or label
 
     def _mix(self, key: Key) -> str:
         """Return the groups that were there together."""
         source, cell = self.sources[key[0]], self.first[key].cell
         return " + ".join(source.group_label(at, cell) for at in range(source.group_count))
 
-    def _place(self, key: Key) -> str:
+    def place(self, key: Key) -> str:
+        """Return a series' value of the axis as a legend has it."""
         if self.axis is None:
             return ""
         return self.places.get(key[1]) or value_label(self.axis, key[1])
@@ -231,7 +245,7 @@ class Names:
         """Return a group's name in all cells: an axis may change its algorithm."""
         if key[2] < len(self.groups) or not self.by_group:
             return self._group(key)
-        return self.sources[key[0]].group_label(key[2], None)
+        return self.titles[key[0]] or self.sources[key[0]].group_label(key[2], None)
 
     def looks(self, keys: Sequence[Key]) -> dict[Key, tuple[str, str, int]]:
         """Return each series' colour, marker and broken line: no two look alike."""
@@ -248,7 +262,7 @@ class Names:
 
     def _ramp(self, keys: Sequence[Key]) -> dict[str, str]:
         """Return a colour per number of the axis, dark to light, where it alone sets them apart."""
-        if self.axis is None or self.axis.numbers is None or self._place not in self.parts:
+        if self.axis is None or self.axis.numbers is None or self.place not in self.parts:
             return {}
         shown = {key[1] for key in keys}
         if len(shown) < len(keys):
@@ -257,7 +271,7 @@ class Names:
 
     def _own_look(self, key: Key) -> tuple[str, str]:
         """Return how a series looks where no other one does: as the algorithm in its name."""
-        if self.axis is not None and is_of_cc(self.axis) and self.parts == (self._place,):
+        if self.axis is not None and is_of_cc(self.axis) and self.parts == (self.place,):
             style = style_of(split_preset(key[1].partition(":")[0])[0])
             return style.color, style.marker
         if self.by_group or self.sources[key[0]].group_count == 1:

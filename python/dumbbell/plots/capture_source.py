@@ -45,6 +45,7 @@ class CaptureSource:
 
     axes: Sequence[Axis] = ()
     cells: Sequence[Cell] = (Cell(0, {}),)
+    title = ""
     is_repeated = False
 
     def __init__(self, analysis: Analysis, name: str) -> None:

@@ -46,6 +46,13 @@ class ResultSource:
         self.view = SweepView(result)
 
     @property
+    def title(self) -> str:
+        """The scenario's name, where one group without a name and an axis of its own has it."""
+        (first, *others) = self.result.scenario.groups
+        has_own = bool(first.name or others or self.view.swept)
+        return "" if has_own else self.result.scenario.name
+
+    @property
     def group_count(self) -> int:
         """How many groups it has."""
         return len(self.view.labels)

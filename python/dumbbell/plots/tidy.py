@@ -100,6 +100,10 @@ class Source(Protocol):
     name: str
 
     @property
+    def title(self) -> str:
+        """What the user calls its only group; empty without."""
+
+    @property
     def group_count(self) -> int:
         """How many groups it has."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from dumbbell.base.errors import ResultError
 from dumbbell.figures.figure import Curve, Figure, FloatArray
-from dumbbell.plots.arrange import Series
+from dumbbell.figures.style import UNKNOWN_COLOR
+from dumbbell.plots.arrange import MARKERS, PATTERNS, Series
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.tidy import Values
 
@@ -39,8 +41,8 @@ def draw_scatter(request: Request) -> list[Figure]:
     per_run = len({key[3] for key in across}) == 1
     figures = []
     for at, panel in enumerate(request.panels(y_name)):
-        curves: list[Curve] = []
-        for series in panel.series:
+        series_shown, curves = by_two(panel.series)
+        for series in series_shown:
             found = of_run if per_run else across
             curves += curves_of(series, [(found.get(key_of(v, per_run=per_run)), v.mean)
                                          for v in series.values])  # fmt: skip
@@ -56,6 +58,34 @@ def draw_scatter(request: Request) -> list[Figure]:
             )
         )
     return figures
+
+
+def by_two(every: Sequence[Series]) -> tuple[list[Series], list[Curve]]:
+    """Return series with a colour per group and a marker per value, if there are several of both.
+
+    The legend has an entry for each group and each value, not for each of their pairs.
+    """
+    groups = {series.who: series.color for series in reversed(every)}
+    places = list(dict.fromkeys(series.place for series in every))
+    if min(len(groups), len(places)) < 2 or len(places) > len(MARKERS):
+        return list(every), []
+    markers = dict(zip(places, MARKERS, strict=False))
+    whose = list(dict.fromkeys(series.who for series in every))
+    dashes = {who: at % PATTERNS for at, who in enumerate(whose)}
+    shown = [
+        replace(
+            each, label="", color=groups[each.who], marker=markers[each.place],
+            dashed=dashes[each.who],
+        )
+        for each in every
+    ]  # fmt: skip
+    none = np.array([np.nan])
+    names = [Curve(who, none, none, groups[who], dashed=dashes[who]) for who in whose]
+    names += [
+        Curve(each.place_label, none, none, UNKNOWN_COLOR, markers[each.place], shape="points")
+        for each in {series.place: series for series in every}.values()
+    ]
+    return shown, names
 
 
 def key_of(values: Values, *, per_run: bool = False) -> tuple[int, int, int, int]:
@@ -90,12 +120,13 @@ def ellipse(points: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def range_of(curves: Sequence[Curve], *, falls: bool) -> tuple[float, float] | None:
     """Return the ends of the x axis; the larger one first where it falls."""
+    curves = [curve for curve in curves if np.isfinite(curve.x).all()]
     if not curves:
         return None
     x = np.concatenate([curve.x for curve in curves])
     low, high = float(x.min()), float(x.max())
     room = MARGIN * (high - low) or max(abs(high), 1.0) * MARGIN
-    if all(curve.x.min() >= 0 for curve in curves if curve.label):
+    if all(curve.x.min() >= 0 for curve in curves if curve.shape == "points"):
         low = max(low, room)  # an ellipse may reach beyond what can be
     low -= room
     return (high + room, low) if falls else (low, high + room)
