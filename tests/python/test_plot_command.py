@@ -18,11 +18,11 @@ from dumbbell.figures.figure import Curve, Figure
 from dumbbell.figures.frame import WIDTHS_MM, compose, save
 from dumbbell.figures.style import style_of
 from dumbbell.figures.y_range import y_ranges
-from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.plots.result_figures import ResultFigures, drawn_ends
 from dumbbell.plots.run_figures import draw_series
 from dumbbell.plots.sweep_layout import lay_out, log_ticks
 from dumbbell.report.source import load_results
-from dumbbell.statistics import mean_interval
+from dumbbell.statistics import Interval, mean_interval
 from dumbbell.sweeps import Sweep
 
 POINTS_PER_MM = 72 / 25.4
@@ -76,6 +76,12 @@ def test_points_are_means_and_bars_their_intervals(result):
         (interval.mean, interval.low, interval.high)
     )
     assert [curve.dashed for curve in one.curves] == [False, False, True, True]
+
+
+@pytest.mark.parametrize(("name", "low"), [("goodput_bps", 0), ("qoe_lin", -30)])
+def test_what_cannot_be_negative_has_no_bar_below_0(name, low):
+    interval = Interval(10.0, -30.0, 50.0, 0.95, 3, "Student t")
+    assert drawn_ends(interval, name) == (10, low, 50)
 
 
 def test_another_axis_along_x(result):

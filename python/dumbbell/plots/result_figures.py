@@ -13,7 +13,7 @@ from dumbbell.base.errors import ResultError, nearest
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.figures.figure import Curve, Figure
 from dumbbell.figures.style import UNKNOWN_COLOR, cc_label, style_of
-from dumbbell.metrics import Metric
+from dumbbell.metrics import METRICS, Metric
 from dumbbell.models import MODELS, Model, Prediction, models_of
 from dumbbell.plots.cell_values import CellValues
 from dumbbell.plots.labels import design_labels, group_colors, group_styles
@@ -31,6 +31,8 @@ __all__ = ["ResultFigures", "SweepView"]
 USUAL = ("share", "goodput_per_flow_bps", "queue_delay_mean_us")
 #: A metric's largest possible value, in its shown unit.
 BOUNDS = {"share": 100.0, "utilization": 100.0, "jain": 1.0}
+#: Metrics of dumbbell's own that can be negative.
+SIGNED = ("qoe_lin", "exit_code", "r_factor")
 #: For metrics of the whole run.
 RUN_MARKER = "o"
 
@@ -258,10 +260,15 @@ def is_drawn(interval: Interval) -> bool:
     return interval.bounded and interval.n >= MIN_INTERVAL
 
 
-def drawn_ends(interval: Interval) -> tuple[float, float, float]:
-    """Return the mean and the ends of an interval; the ends are the mean if it is not drawn."""
+def drawn_ends(interval: Interval, name: str) -> tuple[float, float, float]:
+    """Return the mean of a metric and the ends of its interval, which are the mean if not drawn.
+
+    What cannot be negative has no end below 0.
+    """
     if is_drawn(interval):
-        return interval.mean, interval.low, interval.high
+        is_signed = name in SIGNED or name not in METRICS or bool(METRICS[name].token)
+        least = -math.inf if is_signed else min(0.0, interval.mean)
+        return interval.mean, max(interval.low, least), interval.high
     return (interval.mean,) * 3
 
 
@@ -273,7 +280,9 @@ def measured_curve(
     found = [
         None if cell is None else shown.values.interval(metric.name, cell, group) for cell in cells
     ]
-    ends = np.array([(math.nan,) * 3 if each is None else drawn_ends(each) for each in found])
+    ends = np.array(
+        [(math.nan,) * 3 if each is None else drawn_ends(each, metric.name) for each in found]
+    )
     y, low, high = ends.T
     color, marker = shown.look_of(metric, group, facet)
     several = any(each is not None and is_drawn(each) for each in found)

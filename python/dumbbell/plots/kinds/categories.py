@@ -40,7 +40,7 @@ def draw(request: Request, name: str, shape: Shape) -> list[Figure]:
             found.setdefault(look, {})[place] = interval
         curves = []
         for (label, color, marker, dashed), intervals in found.items():
-            y, low, high = np.array([drawn_ends(each) for each in intervals.values()]).T
+            y, low, high = np.array([drawn_ends(each, name) for each in intervals.values()]).T
             has_bars = any(is_drawn(each) for each in intervals.values())
             curves.append(
                 Curve(
