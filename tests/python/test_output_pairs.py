@@ -86,7 +86,13 @@ COMMANDS = {
     "report": Asked("report {run}", {"--out": ("--out {out}/page.html", "page.html"), **JSON}),
     "report export": Asked(
         "report export {run}",
-        {"--csv": ("--csv", ""), "--out": ("--csv --out {out}/x", "x/*.csv"), **JSON},
+        {
+            "--csv": ("--csv", ""),
+            "--latex": ("--latex", ""),
+            "--qlog": ("--qlog", ""),
+            "--out": ("--csv --out {out}/x", "x/*.csv"),
+            **JSON,
+        },
     ),
     "validate": Asked(
         "validate reno --buffer 2bdp --time 1s --reps 2",
