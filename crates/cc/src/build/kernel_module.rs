@@ -181,11 +181,12 @@ fn needed_state(explained: &str) -> Option<&str> {
 /// Lists what the module needs and the simulator does not have, one line each, before the
 /// compiler's other errors; the compiler's message if there is nothing of that kind.
 pub(crate) fn explain(message: &str) -> String {
-    let errors = message.lines().filter(|line| is_error(line));
-    let errors: Vec<&str> = errors.filter(|line| !is_of_our_macro(line)).collect();
-    if let Some(assertion) = errors.iter().find_map(|line| failed_assertion(line)) {
+    let errors = || message.lines().filter(|line| is_error(line));
+    // BUG_ON's is in our header.
+    if let Some(assertion) = errors().find_map(failed_assertion) {
         return assertion;
     }
+    let errors: Vec<&str> = errors().filter(|line| !is_of_our_macro(line)).collect();
     let mut missing: Vec<String> = Vec::new();
     for lack in errors.iter().filter_map(|line| missing_piece(line)) {
         if !missing.contains(&lack) {
