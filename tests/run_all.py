@@ -1,8 +1,9 @@
 """Run every test of the project, and end with one line that counts them.
 
-Ahead of that line it says how long each part took. Tests of the kernel engine measure time: they
-run one after the other and go first. Beside them Python's tests run, and Rust's are compiled and
-run. A test of the kernel engine that fails beside other work runs again alone, and that counts.
+Ahead of that line it says how long each part took. Tests of the kernel engine wait in real time
+more than they compute: one on each core, they go first. Beside them Python's other tests run, and
+Rust's are compiled and run. A test of the kernel engine that fails beside other work runs again
+alone, and that counts.
 With `--fast`: only what takes little, without the kernel engine and a browser. With `--all`: also
 what a shorter test guards already, and random tests from seeds of their own.
 """
@@ -20,7 +21,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 from threading import Lock
@@ -40,9 +42,10 @@ DOCUMENTATION = [*CARGO, "--doc", "--quiet"]
 PYTEST = [sys.executable, "-m", "pytest", "--durations=25", "--timeout=300"]
 CORES = len(os.sched_getaffinity(0))
 # Tests of one file share what they prepare; a worker that is done takes over from another.
-PYTEST_PARALLEL = [*PYTEST, f"--numprocesses={CORES}", "--dist=worksteal"]
+PARALLEL = [f"--numprocesses={CORES}", "--dist=worksteal"]
+PYTEST_PARALLEL = [*PYTEST, *PARALLEL]
 # It remembers its failures apart from pytest's beside it.
-PYTEST_KERNEL = [*PYTEST, "-m", "kernel", "-o", "cache_dir=target/pytest-kernel"]
+PYTEST_KERNEL = [*PYTEST_PARALLEL, "-o", "cache_dir=target/pytest-kernel"]
 # The crate whose tests measure time, by its directory.
 KERNEL_CRATE = "emu"
 
@@ -63,20 +66,24 @@ TOOK_S: defaultdict[str, float] = defaultdict(float)
 BESIDE: set[subprocess.Popen[str]] = set()
 
 
-def give_way() -> None:
-    """Let everything else on this machine go first: for this process and what it starts."""
-    os.nice(19)
+#: Who goes first, as niceness: what measures time, then what others wait for, then the rest.
+FIRST, AWAITED, LAST = 0, 5, 19
+
+
+def give_way(niceness: int) -> None:
+    """Let what is less nice go first: for this process and what it starts."""
+    os.nice(niceness)
     # Where the kernel groups processes by their sessions, `nice` counts only within a group.
     with suppress(OSError):
         os.setsid()
-        Path("/proc/self/autogroup").write_text("19")
+        Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 def execute(
     command: list[str],
     directory: Path = ROOT,
     *,
-    goes_first: bool = False,
+    niceness: int = LAST,
     stderr: int | None = STDOUT,
 ) -> tuple[int, str]:
     """Run a command; return its exit code and output."""
@@ -87,9 +94,9 @@ def execute(
         stderr=stderr,
         text=True,
         errors="replace",
-        preexec_fn=None if goes_first else give_way,
+        preexec_fn=partial(give_way, niceness) if niceness else None,
     ) as process:
-        if not goes_first:
+        if niceness:
             BESIDE.add(process)
         output, _ = process.communicate()
         BESIDE.discard(process)
@@ -122,14 +129,14 @@ class Part:
     command: list[str]
     count: Callable[[str], Counter[str]]
     directory: Path = ROOT
-    goes_first: bool = False
+    niceness: int = LAST
 
     def run(self) -> tuple[Counter[str], str]:
         """Run it, and print its output at the end; return counts by outcome, and the output."""
         with TERMINAL:
             print(f"{self.name}: {' '.join(self.command)}", flush=True)
         start_s = time.monotonic()
-        code, output = execute(self.command, self.directory, goes_first=self.goes_first)
+        code, output = execute(self.command, self.directory, niceness=self.niceness)
         TOOK_S[self.name] += time.monotonic() - start_s
         with TERMINAL:
             print("$", " ".join(self.command))
@@ -141,17 +148,12 @@ class Part:
 
     def again(self, output: str) -> Part:
         """Return the part that runs, alone, what failed by `output`; all if that does not say."""
+        command = [word for word in self.command if word not in PARALLEL]
         if self.count is count_pytest:
-            failed = ["--last-failed"]
+            command += ["--last-failed"]
         else:
-            failed = ["--exact", *RUST_FAILED.findall(output)]
-        return Part(
-            f"{self.name}, again",
-            [*self.command, *failed],
-            self.count,
-            self.directory,
-            goes_first=True,
-        )
+            command += ["--exact", *RUST_FAILED.findall(output)]
+        return replace(self, name=f"{self.name}, again", command=command)
 
 
 #: Programs of Rust's tests, each with the directory of its crate.
@@ -161,7 +163,7 @@ Programs = list[tuple[Path, Path]]
 def compile_rust() -> Programs:
     """Compile Rust's tests; return no programs if that fails."""
     start_s = time.monotonic()
-    code, output = execute(COMPILE, stderr=None)
+    code, output = execute(COMPILE, niceness=AWAITED, stderr=None)
     TOOK_S["compiling Rust's tests"] += time.monotonic() - start_s
     messages = [json.loads(line) for line in output.splitlines()] if code == 0 else []
     return [
@@ -184,23 +186,20 @@ def run_rust(programs: Future[Programs]) -> Counter[str]:
     return counts
 
 
-def run_kernel(programs: Future[Programs]) -> tuple[Counter[str], list[Part]]:
-    """Run the tests of the kernel engine; return counts, and what is to run again."""
-    counts: Counter[str] = Counter()
-    again: list[Part] = []
+def run_kernel(part: Part) -> tuple[Counter[str], list[Part]]:
+    """Run tests of the kernel engine; return counts, and what is to run again."""
+    counts, output = part.run()
+    again = [part.again(output)] if counts.pop("failed", 0) else []
+    return counts, again
 
-    def run(command: list[str], count: Callable[[str], Counter[str]], directory: Path) -> None:
-        part = Part("the kernel engine's tests", command, count, directory, goes_first=True)
-        found, output = part.run()
-        if found.pop("failed", 0):
-            again.append(part.again(output))
-        counts.update(found)
 
-    run(PYTEST_KERNEL, count_pytest, ROOT)
+def run_kernel_rust(programs: Future[Programs]) -> tuple[Counter[str], list[Part]]:
+    """Run the tests of the kernel engine's crate when they are compiled."""
     for program, crate in programs.result():
         if crate.name == KERNEL_CRATE:
-            run([str(program)], count_rust, crate)
-    return counts, again
+            name = "the kernel engine's crate's tests"
+            return run_kernel(Part(name, [str(program)], count_rust, crate, FIRST))
+    return Counter(), []
 
 
 def run_fast() -> Counter[str]:
@@ -211,20 +210,29 @@ def run_fast() -> Counter[str]:
 
 
 def run_everything(marks: str) -> Counter[str]:
-    """Run all parts, whatever the first ones say."""
-    python = Part("Python's tests", [*PYTEST_PARALLEL, "-m", marks], count_pytest)
+    """Run all parts, whatever the first ones say; `marks` are those of Python's tests."""
+    kernel = [*PYTEST_KERNEL, "-m", f"kernel{marks}"]
+    others = [*PYTEST_PARALLEL, "-m", f"not kernel{marks}"]
+    counts: Counter[str] = Counter()
+    again: list[Part] = []
     with ThreadPoolExecutor() as pool:
         programs = pool.submit(compile_rust)
-        rust = pool.submit(run_rust, programs)
-        others = pool.submit(python.run)
+        beside = [
+            pool.submit(run_rust, programs),
+            pool.submit(lambda: Part("Python's tests", others, count_pytest).run()[0]),
+        ]
+        rust = pool.submit(run_kernel_rust, programs)
+        python = Part("the kernel engine's tests", kernel, count_pytest, niceness=FIRST)
         try:
-            counts, again = run_kernel(programs)
+            for found, failed in (run_kernel(python), rust.result()):
+                counts.update(found)
+                again.extend(failed)
         except BaseException:
             for process in list(BESIDE):
                 process.terminate()
             raise
-        counts.update(rust.result())
-        counts.update(others.result()[0])
+        for each in beside:
+            counts.update(each.result())
     for part in again:
         counts.update(part.run()[0])
     return counts
@@ -245,7 +253,7 @@ def main() -> int:
     if arguments.fast:
         counts = run_fast()
     else:
-        counts = run_everything("not kernel" if arguments.all else "not kernel and not long")
+        counts = run_everything("" if arguments.all else " and not long")
     TOOK_S["all, of which some beside others"] = time.monotonic() - start_s
     print(*(f"{took_s:6.0f} s  {part}\n" for part, took_s in TOOK_S.items()), sep="")
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

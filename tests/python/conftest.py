@@ -21,6 +21,7 @@ from dumbbell.cli import invoke
 from dumbbell.cli.machine import abilities, facts
 from dumbbell.metrics import METRICS, metric
 from dumbbell.run import engine
+from tests.python.emulated import traces
 
 # A shell starts what it puts in the background with Ctrl-C ignored, and that is inherited: the
 # programs that tests start would not hear it either.
@@ -69,6 +70,20 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DUMBBELL_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture
+def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Assert that nothing has come to the host for good, and no process of the test's runs on."""
+    # pytest puts the test's name into the environment, which what it starts inherits.
+    test = f"PYTEST_CURRENT_TEST={request.node.nodeid} ("
+    before = traces(test)
+    yield
+    # The kernel unregisters an algorithm a moment after its process is gone.
+    deadline = time.monotonic() + 10
+    while traces(test) - before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert traces(test) - before == set()
 
 
 @pytest.fixture(autouse=True)

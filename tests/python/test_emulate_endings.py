@@ -12,11 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.emulated import EMULATE, PATH, python, unchanged_host
+from tests.python.emulated import EMULATE, PATH, python
 
 pytestmark = [pytest.mark.kernel, pytest.mark.timeout(240)]
-
-nothing_left = pytest.fixture(unchanged_host)
 
 
 class Running:

@@ -11,8 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +23,6 @@ pytestmark = pytest.mark.kernel
 needs_bpf = pytest.mark.kernel(bpf=True)
 
 LINK_BPS = 20_000_000
-AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 def scenario(*ccs: str | Group, **words: Any) -> Scenario:
@@ -35,24 +32,6 @@ def scenario(*ccs: str | Group, **words: Any) -> Scenario:
 def dumbbell_process(*arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "dumbbell", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def left() -> set[str]:
-    """What a run might leave: devices of the host, congestion controls of the kernel."""
-    devices = {path.name for path in Path("/sys/class/net").iterdir()}
-    return devices | set(AVAILABLE.read_text().split())
-
-
-@pytest.fixture
-def nothing_left() -> Iterator[None]:
-    before = left()
-    yield
-    deadline = time.monotonic() + 10
-    # The kernel unregisters a congestion control a moment after its process is gone; and another
-    # run on this machine may have its own for as long as it takes.
-    while left() - before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert left() - before == set()
 
 
 def test_the_kernels_own(nothing_left):

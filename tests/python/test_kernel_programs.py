@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,28 +60,6 @@ def processes_of(mark: str) -> list[int]:
             if mark.encode() in words:
                 found.append(int(path.name))
     return found
-
-
-def host_state() -> dict[str, Any]:
-    """What a run must leave alone."""
-    return {
-        "interfaces": sorted(path.name for path in Path("/sys/class/net").iterdir()),
-        "routes": Path("/proc/net/route").read_text(),
-        "mounts": len(Path("/proc/self/mountinfo").read_text().splitlines()),
-        "hosts": Path("/etc/hosts").read_bytes(),
-        "cc": Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text(),
-    }
-
-
-@pytest.fixture
-def nothing_left() -> Iterator[None]:
-    before = host_state()
-    yield
-    deadline = time.monotonic() + 10
-    while processes_of(MARK) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert processes_of(MARK) == []
-    assert host_state() == before
 
 
 @needs("iperf3")

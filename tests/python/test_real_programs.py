@@ -268,6 +268,7 @@ def built_quic_go() -> Path:
     return program
 
 
+@pytest.mark.long  # compiling it takes half a minute; ngtcp2 is a real QUIC too
 @needs("go")
 @both_versions
 def test_quic_go(path, version):

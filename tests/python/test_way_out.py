@@ -13,13 +13,11 @@ import pytest
 
 from dumbbell.emulation import way_out
 from dumbbell.emulation.way_out import PathAround, WayOut, address_of, path_around
-from tests.python.emulated import EMULATE, PYTHON, needs, unchanged_host
+from tests.python.emulated import EMULATE, PYTHON, needs
 
 PATH = ("--rate", "10mbit", "--buffer", "1bdp", "--quiet")
 #: Addresses for documentation (RFC 5737): the machine's network, and a host beyond it.
 MACHINE, ROUTER, BEYOND = "203.0.113.2", "203.0.113.1", "198.51.100.7"
-
-nothing_left = pytest.fixture(unchanged_host)
 
 
 def test_an_ordinary_process_has_no_path_around_it() -> None:
