@@ -18,7 +18,7 @@ from dumbbell.figures.figure import Figure
 from dumbbell.figures.style import UNKNOWN_COLOR
 from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.run_figures import draw_series
-from dumbbell.terminal.options import OPTION_FIELDS
+from dumbbell.terminal.field_options import OPTION_FIELDS
 from dumbbell.terminal.scenario_options import base_scenario, single_values
 
 __all__ = ["EXAMPLES", "FIGURES", "Example", "draw", "figure_name"]

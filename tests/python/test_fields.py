@@ -15,7 +15,7 @@ from dumbbell import Group, Link, Scenario
 from dumbbell.base.errors import ScenarioError
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, fields_of, suggest
 from dumbbell.sweeps.design import make_design
-from dumbbell.terminal.options import SETTABLE
+from dumbbell.terminal.field_options import SETTABLE
 from dumbbell.terminal.scenario_options import base_scenario
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dumbbell.cli import command_line
-from dumbbell.terminal.options import SETTABLE
+from dumbbell.terminal.field_options import SETTABLE
 
 #: Lines and columns of a screen.
 LINES, WIDTH = 45, 80

@@ -108,7 +108,7 @@ def test_a_sweep_draws_a_file_per_metric_and_few_points_none(cli, tmp_path):
 
 
 def test_a_sweep_of_many_panels_says_where_they_are(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr("dumbbell.cli.sweep.MAX_PANELS", 1)
+    monkeypatch.setattr("dumbbell.cli.show_sweep.MAX_PANELS", 1)
     axes = ("--buffer", "1..4bdp", "--axis", "rtt=10ms,20ms", "--time", "1s")
     outcome = cli("sweep", "reno", *axes, "--out", str(tmp_path / "a"))
     assert outcome.code == 0

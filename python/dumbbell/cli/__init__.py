@@ -163,7 +163,7 @@ def invoke(arguments: Sequence[str]) -> int:
 def message_of(problem: TyperException) -> str:
     """Return what is wrong with a command line, and how it is right."""
     if hasattr(problem, "possibilities"):
-        from dumbbell.terminal.options import unknown_option  # slow to load
+        from dumbbell.terminal.unknown_option import unknown_option  # slow to load
 
         return unknown_option(problem)
     message = in_our_words(problem.format_message().strip().rstrip("."))

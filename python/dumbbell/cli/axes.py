@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 from typing import Any
 
 from dumbbell.base.errors import ScenarioError
-from dumbbell.terminal.options import OPTION_FIELDS, Fields
+from dumbbell.terminal.field_options import OPTION_FIELDS, Fields
 
 __all__ = ["RANGE", "constants_and_lists", "other_axes"]
 

@@ -29,6 +29,7 @@ from dumbbell.scenario.link import BOTTLENECK
 from dumbbell.scenario.program import PortsOf
 from dumbbell.terminal import options
 from dumbbell.terminal.console import note, print_json
+from dumbbell.terminal.field_options import Fields, with_path_options
 from dumbbell.terminal.help import rare
 from dumbbell.terminal.scenario_options import single_values
 
@@ -45,7 +46,7 @@ EXAMPLES = (
 PROGRAMS = "Programs"
 
 
-@options.with_path_options
+@with_path_options
 def emulate_command(
     command: Annotated[
         list[str] | None,
@@ -56,7 +57,7 @@ def emulate_command(
         ),
     ] = None,
     *,
-    fields: options.Fields,
+    fields: Fields,
     serve: Annotated[
         list[str] | None,
         typer.Option(

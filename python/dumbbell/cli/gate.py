@@ -48,7 +48,7 @@ from dumbbell.scenario.fields import RUN
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what, matching
 from dumbbell.terminal.console import note, note_cache, out, print_json, print_line, progress_bar
-from dumbbell.terminal.options import SETTABLE
+from dumbbell.terminal.field_options import SETTABLE, Fields, with_field_options
 from dumbbell.terminal.scenario_options import single_values
 from dumbbell.terminal.table import print_table
 
@@ -128,9 +128,9 @@ Markdown = Annotated[
 List = Annotated[bool, typer.Option("--list", help="List the suites that come with dumbbell.")]
 
 
-@partial(options.with_field_options, common=("time", "seed"))
+@partial(with_field_options, common=("time", "seed"))
 def gate_command(
-    fields: options.Fields,
+    fields: Fields,
     what: What = None,
     cc: Cc = None,
     qdisc: Qdisc = None,

@@ -17,6 +17,7 @@ from dumbbell.models import MODELS, Model
 from dumbbell.models.calculation import Factor
 from dumbbell.terminal import options
 from dumbbell.terminal.console import out, print_json
+from dumbbell.terminal.field_options import field_option
 from dumbbell.terminal.lazy_command import CommandGroup, examples
 from dumbbell.terminal.table import print_table
 
@@ -108,7 +109,7 @@ def command_of(model: Model) -> Callable[..., int]:
 def axis_option(name: str, default: str | None) -> tuple[Any, str | None]:
     """Return the annotation and the default of an axis's option."""
     if name in FIELDS:
-        return Annotated[str, options.field_option(name, RANGE, show_default=True)], default
+        return Annotated[str, field_option(name, RANGE, show_default=True)], default
     return Annotated[str | None, typer.Option(f"--{name}", help=AXES[name])], default
 
 

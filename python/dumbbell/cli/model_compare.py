@@ -25,6 +25,7 @@ from dumbbell.scenario import Group, Scenario
 from dumbbell.sweeps.design import make_design
 from dumbbell.terminal import options
 from dumbbell.terminal.console import note_cache, out, print_json, print_line, progress_bar
+from dumbbell.terminal.field_options import field_option
 from dumbbell.terminal.scenario_options import single_values
 from dumbbell.terminal.table import print_table
 
@@ -55,12 +56,12 @@ def compare_command(
     name: Annotated[
         str, typer.Argument(metavar="MODEL", help=f"Of: {', '.join(GROUPS)}.", show_default=False)
     ],
-    rate: Annotated[str, options.field_option("rate", show_default=True)] = "10mbit",
-    rtt: Annotated[str, options.field_option("rtt", show_default=True)] = "40ms",
-    buffer: Annotated[str, options.field_option("buffer", RANGE, show_default=True)] = "1..64bdp",
+    rate: Annotated[str, field_option("rate", show_default=True)] = "10mbit",
+    rtt: Annotated[str, field_option("rtt", show_default=True)] = "40ms",
+    buffer: Annotated[str, field_option("buffer", RANGE, show_default=True)] = "1..64bdp",
     flows: Annotated[
         str,
-        options.field_option(
+        field_option(
             "flows", help="Number of flows of the model's congestion control.", show_default=True
         ),
     ] = "1..32",
@@ -77,7 +78,7 @@ def compare_command(
     rival: Annotated[
         str | None, typer.Option("--rival", help="Congestion control of their rivals: `reno`.")
     ] = None,
-    time: Annotated[str, options.field_option("time", show_default=True)] = "600s",
+    time: Annotated[str, field_option("time", show_default=True)] = "600s",
     last: Annotated[
         str,
         typer.Option(

@@ -33,6 +33,7 @@ from dumbbell.report.source import kind_of, load_results
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics, complete_models
 from dumbbell.terminal.console import print_files
+from dumbbell.terminal.field_options import with_grouped_options
 
 __all__ = ["plot_command"]
 
@@ -100,7 +101,7 @@ class Output(NamedTuple):
     ] = None
 
 
-@options.with_grouped_options
+@with_grouped_options
 def plot_command(
     directories: Annotated[
         list[Path],

@@ -28,6 +28,7 @@ from dumbbell.terminal.capture import (
     tidying,
 )
 from dumbbell.terminal.console import out, paint, print_json, print_line, progress_bar, show_page
+from dumbbell.terminal.field_options import Fields, with_field_options
 from dumbbell.terminal.scenario_options import base_scenario, single_values
 from dumbbell.terminal.table import print_table
 
@@ -49,11 +50,11 @@ EXAMPLES = (
 MAX_FLOW_ROWS = 16
 
 
-@options.with_field_options
+@with_field_options
 def run_command(
     *,
     what: options.What,
-    fields: options.Fields,
+    fields: Fields,
     name: options.Names = None,
     settings: options.Settings = None,
     upload: options.Uploads = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -10,36 +9,22 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from dumbbell.base.errors import ScenarioError
-from dumbbell.base.quantities.plain_value import to_plain
-from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.cli import axes
-from dumbbell.cli.answers import print_best
-from dumbbell.cli.sweep_table import print_sweep
-from dumbbell.figures.frame import can_draw
+from dumbbell.cli.show_sweep import show_sweep
 from dumbbell.metrics import metric_named
-from dumbbell.plots.paper_figure import save_for_print
-from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import SIMULATOR
-from dumbbell.run.verdict import INVALID, WARN
 from dumbbell.runs import SweepInterrupted
-from dumbbell.runs.record_directory import file_digest
 from dumbbell.scenario.fields import RUN
-from dumbbell.scenario.trace import Trace
 from dumbbell.sweeps import Sweep, SweepResult
-from dumbbell.sweeps.design import label_of
-from dumbbell.sweeps.sweep_directory import ROWS, place_of
+from dumbbell.sweeps.sweep_directory import place_of
 from dumbbell.terminal import options
 from dumbbell.terminal.capture import CaptureOptions, Captures, tidying
 from dumbbell.terminal.completion import complete_metrics
 from dumbbell.terminal.console import (
-    error,
-    note,
-    note_missing_figures,
-    print_json,
-    print_line,
     progress_bar,
 )
+from dumbbell.terminal.field_options import COMMON_FIELDS, Fields, with_field_options
 from dumbbell.terminal.help import rare
 from dumbbell.terminal.options import OUTPUT
 from dumbbell.terminal.scenario_options import base_of_axes
@@ -52,13 +37,6 @@ EXAMPLES = (
     "dumbbell sweep copa cubic --buffer 1..64bdp --flows 1,4 --out results/buffers",
     "dumbbell sweep bbr cubic --axis bbr.flows=1..16 --until-ci 5% --metric share",
 )
-
-#: Names the rows and the version from which the figures next to it were drawn; then the figures.
-DRAWN = ".drawn"
-#: Failed runs that are printed; there may be thousands with one cause.
-MAX_FAILED_LINES = 5
-#: An axis with fewer points has no figure, nor do more panels.
-MIN_POINTS, MAX_PANELS = 3, 24
 
 #: Panel of `--help` for axes and repetitions.
 SWEEP = "Sweep"
@@ -214,10 +192,10 @@ class Resumed(NamedTuple):
         return Sweep.resume(directory, files=self.files or [], trust=self.trust)
 
 
-@partial(options.with_field_options, common=options.COMMON_FIELDS - {"start", "seed"})
+@partial(with_field_options, common=COMMON_FIELDS - {"start", "seed"})
 def sweep_command(
     *,
-    fields: options.Fields,
+    fields: Fields,
     what: What = None,
     name: options.Names = None,
     axis: AxisOptions = None,
@@ -280,7 +258,7 @@ def sweep_command(
         check_parent(out_dir)
     how = {**where._asdict(), "out": out_dir, "texts": not without_sources}
     result = run_sweep(sweep, how, captures)
-    show(result, out_dir, metrics, json=json)
+    show_sweep(result, out_dir, metrics, json=json)
     return 1 if result.failed else 0
 
 
@@ -315,102 +293,3 @@ def captured_places(sweep: Sweep, out_dir: Path | None) -> list[Path]:
         return []
     reps = sweep.plan.reps if sweep.plan.until_ci is None else sweep.plan.max_reps
     return [place_of(out_dir, cell, rep) for cell in sweep.design.cells for rep in range(reps)]
-
-
-def show(result: SweepResult, out_dir: Path | None, metrics: Sequence[str], *, json: bool) -> None:
-    """Draw a sweep into the directory of its runs, and print it."""
-    try:
-        if out_dir is not None:
-            draw_figures(result, out_dir)
-    finally:
-        if json:
-            print_json(to_documents(result))
-        else:
-            print_sweep(result, metrics)
-            print_best(result)
-    for line in result.notes:
-        note(line)
-    if out_dir is not None and not json:
-        print_line(f"saved in {out_dir}")
-    print_flagged_runs(result)
-    print_failed_runs(result)
-
-
-def draw_figures(result: SweepResult, out_dir: Path) -> None:
-    """Draw a sweep, unless its figures exist and are of the same rows."""
-    directory = out_dir / "figures"
-    drawn = directory / DRAWN
-    rows = file_digest((out_dir / ROWS).read_bytes())
-    of_these = f"{rows} {result.provenance['engine_version']}"
-    if drawn.is_file():
-        lines = drawn.read_text(encoding="utf-8").splitlines()
-        names = lines[1:]
-        if lines[:1] == [of_these] and names and all((directory / n).is_file() for n in names):
-            return
-        drawn.unlink()
-    files = draw(result, directory)
-    if files:
-        lines = [of_these, *(path.name for path in files)]
-        drawn.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def draw(result: SweepResult, directory: Path) -> list[Path]:
-    """Draw what `dumbbell plot` draws by default, with models."""
-    figures = ResultFigures(result)
-    facets = figures.layout.facets
-    if max(len(facet.cells) for facet in facets) < MIN_POINTS:
-        return []
-    if not can_draw():
-        note_missing_figures()
-        return []
-    if len(facets) > MAX_PANELS:
-        place = directory.parent
-        note(f"no figures: they would have {len(facets)} panels; `dumbbell report {place}`")
-        return []
-    return [
-        path
-        for metric in figures.usual
-        for path in save_for_print(
-            figures.draw(metric), directory, metric.name,
-            formats=("svg", "png"), size="2col", style="report",
-        )
-    ]  # fmt: skip
-
-
-def print_flagged_runs(result: SweepResult) -> None:
-    """Print how many runs are WARN and INVALID, with the reasons of the first of each."""
-    keys = result.rows.select(["cell", "rep", "verdict"]).to_pylist()
-    for verdict in (WARN, INVALID):
-        found = sorted({(row["cell"], row["rep"]) for row in keys if row["verdict"] == verdict})
-        if not found:
-            continue
-        cell, rep = found[0]
-        reasons = result.runs[cell, rep].verdict.reasons
-        why = "; ".join(reason.message for reason in reasons if reason.status == verdict)
-        runs = pluralize(len(found), "run")
-        note(f"{runs} {verdict}; the first, {result.cells[cell].label}, rep {rep}: {why}")
-
-
-def print_failed_runs(result: SweepResult) -> None:
-    """Print the errors of the runs that failed, to stderr."""
-    for (cell, rep), why in list(result.failed.items())[:MAX_FAILED_LINES]:
-        error(f"{result.cells[cell].label}, rep {rep}: {why}")
-    more = len(result.failed) - MAX_FAILED_LINES
-    if more > 0:
-        error(f"{pluralize(more, 'more run')} failed")
-
-
-def to_documents(result: SweepResult) -> list[dict[str, Any]]:
-    """Return each run as `run --json` has it, with its cell and repetition."""
-    cells = result.cells
-    return [
-        {
-            "point": {
-                name: label_of(value) if isinstance(value, Trace) else to_plain(value)
-                for name, value in cells[cell].values.items()
-            },
-            "rep": rep,
-            **run.to_dict(),
-        }
-        for (cell, rep), run in result.runs.items()
-    ]

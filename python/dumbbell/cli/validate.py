@@ -32,6 +32,7 @@ from dumbbell.sweeps.design import directory_name, make_design
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what
 from dumbbell.terminal.console import note, note_cache, out, print_json, progress_bar
+from dumbbell.terminal.field_options import Fields, with_field_options
 from dumbbell.terminal.options import OUTPUT
 from dumbbell.terminal.real_time import real_time_note
 from dumbbell.terminal.scenario_options import base_of_axes
@@ -60,10 +61,10 @@ EXAMPLES = (
 )
 
 
-@options.with_field_options
+@with_field_options
 def validate_command(
     what: What,
-    fields: options.Fields,
+    fields: Fields,
     name: options.Names = None,
     upload: options.Uploads = None,
     reps: Annotated[

@@ -13,12 +13,12 @@ from .console import (
     progress_bar,
     show_page,
 )
+from .field_options import Fields, with_field_options
 from .installed_commands import InstalledCommand
 from .options import (
     OUTPUT,
     RUN,
     CacheFlag,
-    Fields,
     Jobs,
     Json,
     Lang,
@@ -26,7 +26,6 @@ from .options import (
     Show,
     SimulatorCacheFlag,
     UnsafeNoSandbox,
-    with_field_options,
 )
 from .real_time import real_time_note
 from .scenario_options import base_scenario, single_values

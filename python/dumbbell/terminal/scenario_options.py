@@ -11,13 +11,16 @@ from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of
-from dumbbell.terminal.options import FLAG_WORDS, OPTION_FIELDS, Fields
+from dumbbell.terminal.field_options import OPTION_FIELDS, Fields
 from dumbbell.terminal.up_link import add_up_link, axis_names, first_values, of_up_link
 
 if TYPE_CHECKING:
     from dumbbell.sweeps.field import AxisField
 
 __all__ = ["base_of_axes", "base_scenario", "single_values"]
+
+#: Written after an option that takes no value.
+FLAG_WORDS = ("true", "false", "yes", "no", "on", "off")
 
 
 def single_values(fields: Fields, command: str) -> dict[str, Any]:
