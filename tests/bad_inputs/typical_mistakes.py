@@ -329,6 +329,30 @@ MISTAKES = (
         "no host `klient`; use `client` or `server`",
     ),
     (
+        "emulate ping -c 3 server",
+        "no such option: -c; put `--` before the command: `dumbbell emulate -- ping -c 3 server`",
+    ),
+    (
+        "emulate --rtt 40ms --with cubic:2 curl --silent 'a b'",
+        "no such option: --silent; put `--` before the command: `dumbbell emulate --rtt 40ms --with cubic:2 -- curl --silent 'a b'`",
+    ),
+    (
+        "emulate enter server ping -c 3 client",
+        "no such option: -c; put `--` before the command: `dumbbell emulate enter server -- ping -c 3 client`",
+    ),
+    (
+        "emulate --rt 40ms ping server",
+        "no such option: --rt; did you mean `--rtt`?",
+    ),
+    (
+        "sweep cubic --stagger 5s",
+        "no such option: --stagger; use `--start 0s,5s`, a time per group, or `--jitter 5s`, a random delay of up to that for each flow",
+    ),
+    (
+        "sweep cubic --axis stagger=1s,5s",
+        "`stagger` is not a field of a scenario; did you mean `jitter`?",
+    ),
+    (
         "sweep cubic --jobs 0",
         "invalid `--jobs`: use 1 or more",
     ),

@@ -137,7 +137,7 @@ def invoke(arguments: Sequence[str]) -> int:
     except typer.Exit as leave:
         return leave.exit_code
     except TyperException as problem:
-        message = message_of(problem)
+        message = message_of(problem, arguments)
         if message:
             error(message[:1].lower() + message[1:])
         return BAD_INPUT
@@ -160,12 +160,12 @@ def invoke(arguments: Sequence[str]) -> int:
         return BAD_INPUT
 
 
-def message_of(problem: TyperException) -> str:
+def message_of(problem: TyperException, arguments: Sequence[str]) -> str:
     """Return what is wrong with a command line, and how it is right."""
     if hasattr(problem, "possibilities"):
         from dumbbell.terminal.unknown_option import unknown_option  # slow to load
 
-        return unknown_option(problem)
+        return unknown_option(problem, arguments)
     message = in_our_words(problem.format_message().strip().rstrip("."))
     return message + example_of(problem) if message.startswith("Missing") else message
 

@@ -102,7 +102,7 @@ class Flows:
     )  # fmt: skip
     jitter: Of[Time] = Field(
         Measure(Time, unit="ms"), "100ms", panel=FLOWS, example="0s",
-        engine="start_jitter_ns", always=True, synonyms=("start_jitter", "spread"),
+        engine="start_jitter_ns", always=True, synonyms=("start_jitter", "spread", "stagger"),
         doc="Each flow starts up to this much later, drawn from the seed: real processes never "
         "send their first packets in the same nanosecond.",
     )  # fmt: skip

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
+
+from typer.exceptions import TyperException
 
 from dumbbell.base.errors import nearest
 from dumbbell.scenario import Group, Scenario
@@ -13,26 +17,69 @@ __all__ = ["unknown_option"]
 
 #: Commands whose options people mix up.
 MIXED_UP = (("run", "sweep", "emulate"), ("plot", "report", "compare"))
+#: What an option of other programs is here.
+INSTEAD = {
+    "--cc": "algorithms are arguments: `copa cubic`",
+    "--csv": "use --out DIR, then `dumbbell report export DIR --csv`",
+    "--stagger": "use `--start 0s,5s`, a time per group, or `--jitter 5s`, a random delay of up to "
+    "that for each flow",
+}
 
 
-def unknown_option(problem: Any) -> str:
-    """Return the message about an option that a command does not have."""
+def unknown_option(problem: Any, arguments: Sequence[str]) -> str:
+    """Return the message about an option that a command does not have.
+
+    Parameters
+    ----------
+    problem
+        What typer raised.
+    arguments
+        Of `dumbbell`.
+    """
     option, command = problem.option_name, problem.ctx.command
     known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
     meant = field_meant(option, [Scenario, Group])
-    if option == "--csv":
-        return f"no such option: {option}; use --out DIR, then `dumbbell report export DIR --csv`"
-    if option == "--cc" or (meant and meant.name == "cc"):
-        return f"no such option: {option}; algorithms are arguments: `copa cubic`"
+    wrong = f"no such option: {option}"
+    if corrected := with_dashes(problem.ctx, arguments):
+        return f"{wrong}; put `--` before the command: `{corrected}`"
+    instead = "--cc" if meant and meant.name == "cc" else option
+    if instead in INSTEAD:
+        return f"{wrong}; {INSTEAD[instead]}"
     if meant and meant.option in known:
-        return f"no such option: {option}; did you mean `{meant.option}`?"
+        return f"{wrong}; did you mean `{meant.option}`?"
     if other := command_with(option, problem.ctx):
-        return f"no such option: {option}; that is `{other} {option}`"
+        return f"{wrong}; that is `{other} {option}`"
     words = sorted(name[2:] for name in known if name.startswith("--"))
     near = nearest(option.strip("-"), words).replace("mean `", "mean `--")
     if "did you mean" not in near:
         near = f"; `{problem.ctx.command_path} --help` lists the options"
-    return f"no such option: {option}{near}"
+    return f"{wrong}{near}"
+
+
+def with_dashes(context: Any, arguments: Sequence[str]) -> str:
+    """Return a command line whose option belongs to a program, as it is right; empty if none.
+
+    Parameters
+    ----------
+    context
+        Of the command, like `emulate`, that an option was not found for.
+    arguments
+        Of `dumbbell`.
+    """
+    places = [each for each in context.command.params if each.param_type_name == "argument"]
+    if not places or "--" not in (places[-1].metavar or ""):
+        return ""
+    at = arguments.index(context.info_name.split()[-1]) + 1
+    parser = context.command.make_parser(context)
+    parser.allow_interspersed_args = False
+    try:
+        program = parser.parse_args(list(arguments[at:]))[0][places[-1].name]
+    except TyperException:
+        return ""
+    if not program or program[0].startswith("-"):
+        return ""
+    before = arguments[: len(arguments) - len(program)]
+    return shlex.join(["dumbbell", *before, "--", *program])
 
 
 def command_with(option: str, context: Any) -> str:
