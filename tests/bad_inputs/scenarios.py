@@ -304,7 +304,7 @@ SCENARIOS: dict[str, tuple[str | bytes, str]] = {
     "group_unknown_key": (g("cwnd = 10"),
      ":3: unknown key `cwnd`; did you mean `rwnd`?"),
     "group_key_of_scenario": (g('buffer = "1bdp"'),
-     ":3: unknown key `buffer`; known: …"),
+     ":3: unknown key `buffer`; set it above the first `[[…]]` or in a `[[link]]`"),
     "jitter_beyond_the_end": (g('jitter = "100s"'),
      ":3: flows of `reno` may start as late as 100s (start 0s + jitter 100s), not before the end at 60s; use `--jitter 0s` or a longer `--time`"),
     "cc_twice": (g('cc = "cubic"'),

@@ -49,6 +49,46 @@ MISTAKES = (
         "buffer `2` has no unit; use e.g. `2bdp`, `500kB` or `64pkt`",
     ),
     (
+        "run cubic --buffer 2 bdp",
+        "`bdp` is a unit; write it behind its number, without a space: `2bdp`",
+    ),
+    (
+        "sweep cubic --rtt 20ms 40ms",
+        "`40ms` is a value; write it behind its option, and a list without spaces, like `--buffer 1,2bdp`",
+    ),
+    (
+        "sweep cubic --axis buffer=1bdp 2..4bdp",
+        "`2..4bdp` is a value; write it behind its option, and a list without spaces, like `--buffer 1,2bdp`",
+    ),
+    (
+        "sweep cubic --buffer 1-16bdp",
+        "buffer `1-16bdp`: write a range as `1..16bdp`",
+    ),
+    (
+        "sweep cubic --axis flows=1-4",
+        "flows `1-4`: write a range as `1..4`",
+    ),
+    (
+        "sweep cubic --rtt 10ms-80ms,100ms",
+        "rtt `10ms-80ms`: write a range as `10ms..80ms`",
+    ),
+    (
+        "sweep copa --axis copa.mode_window_rtts=2-16",
+        "copa.mode_window_rtts `2-16`: write a range as `2..16`",
+    ),
+    (
+        "run cubic:2 bbr",
+        "`cubic:2`: `2` is not a parameter; for 2 flows use `--set cubic.flows=2`, or `flows = 2` in a file",
+    ),
+    (
+        "sweep cubic --axis up_rate=1mbit,2mbit",
+        "`up_rate` is not a field of a scenario; use the option `--up-rate`, or a `[[link]]` in a scenario file",
+    ),
+    (
+        "run cubic --up-rate 5mbit --set up_buffer=2bdp",
+        "`up_buffer` is not a field of a scenario; use `link.up.buffer`",
+    ),
+    (
         "run cubic --buffer 2bpd",
         "buffer `2bpd` has the wrong unit `bpd`; use e.g. `2bdp`, `500kB` or `64pkt`",
     ),

@@ -50,6 +50,17 @@ def test_writes_what_it_reads(tmp_path):
         ('start = "1s"', 'begin = "1s"', 13, "unknown key `begin`"),
         ('rate = "50mbit"', "rate = 50", 3, "rate `50` has no unit"),
         ('rate = "50mbit"', '"rate" = "0mbit"', 3, "rate `0mbit` is zero"),
+        ('buffer = "2bdp"', 'cc = "copa"', 4, "unknown key `cc`; set it in a `[[group]]`"),
+        ("flows = 2", 'time = "2s"', 9, "unknown key `time`; set it above the first `[[…]]`"),
+        ("flows = 2", 'rate = "2mbit"', 9, "set it above the first `[[…]]` or in a `[[link]]`"),
+        (
+            "flows = 2",
+            'up_rate = "2mbit"',
+            9,
+            'unknown key `up_rate`; write two `[[link]]`, `name = "bottleneck"` and `name = "up"`, '
+            'the second with `rate = "2mbit"`, and in the `[[group]]` `route = ["bottleneck"]` and '
+            '`back = ["up"]`',
+        ),
         ('start = "1s"', 'start = "10s"', 13, "never start"),
         ('cc = "cubic"', 'cc = "cubik"', 12, "did you mean `cubic`?"),
         ('cc = "cubic"', "cc = 3", 12, "invalid congestion control `3`"),

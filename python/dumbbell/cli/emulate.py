@@ -21,11 +21,11 @@ from dumbbell.cli.servers import Server, wait_until_ready
 from dumbbell.cli.status_line import StatusLine
 from dumbbell.emulation.control_socket import serve_control
 from dumbbell.emulation.path import READY_TIMEOUT_S, EmulatedPath
-from dumbbell.emulation.scenario import UP, emulated_scenario
+from dumbbell.emulation.scenario import emulated_scenario
 from dumbbell.emulation.way_out import WayOut, path_around
 from dumbbell.run.capture import Capture
 from dumbbell.run.directory import check_parent, check_place
-from dumbbell.scenario.link import BOTTLENECK
+from dumbbell.scenario.link import BOTTLENECK, UP
 from dumbbell.scenario.program import PortsOf
 from dumbbell.terminal import options
 from dumbbell.terminal.console import note, print_json

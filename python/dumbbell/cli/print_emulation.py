@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from dumbbell.base.quantities.quantity import Rate
 from dumbbell.cli.link_table import percent
-from dumbbell.emulation.scenario import UP
 from dumbbell.run import Run
 from dumbbell.run.directions import Got, Way, ways_of
 from dumbbell.run.links import LinkCounts
-from dumbbell.scenario.link import BOTTLENECK, UNLIMITED
+from dumbbell.scenario.link import BOTTLENECK, UNLIMITED, UP
 from dumbbell.terminal.console import err, paint
 
 __all__ = ["print_emulation"]

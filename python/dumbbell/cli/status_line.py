@@ -12,8 +12,7 @@ from typing import Any, Self
 from dumbbell.base.errors import DumbbellError
 from dumbbell.cli.print_emulation import rate_words
 from dumbbell.emulation.path import EmulatedPath
-from dumbbell.emulation.scenario import UP
-from dumbbell.scenario.link import BOTTLENECK
+from dumbbell.scenario.link import BOTTLENECK, UP
 
 __all__ = ["StatusLine", "status_text"]
 

@@ -16,7 +16,7 @@ from dumbbell import _core
 from dumbbell.base.errors import EngineError, ScenarioError, nearest, os_reason
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.plain_value import check_printable
-from dumbbell.base.quantities.quantity import MAX_DIGITS
+from dumbbell.base.quantities.quantity import MAX_DIGITS, is_count
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES, tree_in_use
 from dumbbell.congestion_control.presets import preset_of, presets_of
 
@@ -391,6 +391,12 @@ class CongestionControlChoice:
                 raise ScenarioError(
                     f"`{excerpt(text)}`: `{key}` is not a parameter; separate algorithms "
                     "with a space",
+                    key="cc",
+                )
+            if is_count(key) and not equals:
+                raise ScenarioError(
+                    f"`{excerpt(text)}`: `{key}` is not a parameter; for {key} flows use "
+                    f"`--set {excerpt(name)}.flows={key}`, or `flows = {key}` in a file",
                     key="cc",
                 )
             if not equals:

@@ -8,10 +8,10 @@ from typing import Any
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.quantity import Time
 from dumbbell.base.quantities.steps import MIN_RTT_NS
-from dumbbell.emulation.scenario import UP, rate_of
+from dumbbell.emulation.scenario import rate_of
 from dumbbell.scenario import Link
 from dumbbell.scenario.fields import fields_of
-from dumbbell.scenario.link import BOTTLENECK
+from dumbbell.scenario.link import BOTTLENECK, UP
 
 __all__ = ["CHANGEABLE", "changes_of"]
 

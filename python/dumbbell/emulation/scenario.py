@@ -12,12 +12,10 @@ from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Field, fields_of
 from dumbbell.scenario.group_labels import label_of
-from dumbbell.scenario.link import BOTTLENECK, UNLIMITED
+from dumbbell.scenario.link import BOTTLENECK, UNLIMITED, UP
 
-__all__ = ["PATH_FIELDS", "UP", "competitor", "emulated_scenario", "rate_of"]
+__all__ = ["PATH_FIELDS", "competitor", "emulated_scenario", "rate_of"]
 
-#: Name of the link from client to server, and what its fields begin with.
-UP = "up"
 #: What the link up has from the link down, unless it is given.
 SAME_BOTH_WAYS = ("rate", "buffer", "queue")
 #: How long an emulation is measured at most.

@@ -12,11 +12,10 @@ from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.quantity import Rate, Time
 from dumbbell.base.quantities.steps import MIN_RTT_NS
-from dumbbell.emulation.scenario import UP
 from dumbbell.interop import values
 from dumbbell.interop.values import Option
 from dumbbell.scenario import Group, Link, Scenario
-from dumbbell.scenario.link import BOTTLENECK
+from dumbbell.scenario.link import BOTTLENECK, UP
 
 __all__ = ["SCENARIOS", "Plan", "read_plan"]
 

@@ -13,8 +13,9 @@ from dumbbell.base.documents import DocumentError
 from dumbbell.base.errors import ScenarioError, os_reason
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.scenario import Group, Link, Scenario
-from dumbbell.scenario.fields import fields_of, suggest
+from dumbbell.scenario.fields import field_meant, fields_of, suggest
 from dumbbell.scenario.host import Host
+from dumbbell.scenario.link import BOTTLENECK, UP, key_of_up_link
 from dumbbell.scenario.scenario import shorthand_fields
 
 __all__ = ["format_scenario", "line_of", "read_scenario"]
@@ -23,6 +24,8 @@ __all__ = ["format_scenario", "line_of", "read_scenario"]
 TABLES = ("link", "group")
 #: The word of a group that is a table of its hosts' fields.
 HOST = "host"
+#: Where a file sets a scenario's, a link's and a group's fields.
+PLACES = {Scenario: "above the first `[[…]]`", Link: "in a `[[link]]`", Group: "in a `[[group]]`"}
 KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[=.]""")
 
 
@@ -166,13 +169,27 @@ def check_keys(
 ) -> None:
     """Refuse an unknown key."""
     tables = TABLES if owner is Scenario else ()
-    for key in table:
+    for key, value in table.items():
         if key not in fields_of(owner) and key not in tables:
-            hint = suggest(key, [owner], tables)
-            if key == "engine":
-                hint = "; a scenario runs on any engine: use `--engine kernel`"
+            hint = elsewhere(key, value, owner) or suggest(key, [owner], tables)
             message = f"unknown key `{excerpt(key)}`{hint}"
             raise ScenarioError(message, key=key, group=group, link=link)
+
+
+def elsewhere(key: str, value: Any, owner: type) -> str:
+    """Return where a key belongs that this table does not have; empty where it has none."""
+    if key == "engine":
+        return "; a scenario runs on any engine: use `--engine kernel`"
+    if of_up := key_of_up_link(key):
+        return (
+            f'; write two `[[link]]`, `name = "{BOTTLENECK}"` and `name = "{UP}"`, the second with '
+            f'`{of_up} = "{excerpt(value)}"`, and in the `[[group]]` `route = ["{BOTTLENECK}"]` '
+            f'and `back = ["{UP}"]`'
+        )
+    if field_meant(key, [owner]):
+        return ""
+    places = [place for each, place in PLACES.items() if key in fields_of(each)]
+    return f"; set it {' or '.join(places)}" if places else ""
 
 
 def line_of(text: str, key: str, group: int | None = None, link: int | None = None) -> int | None:

@@ -12,7 +12,7 @@ from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.quantity import Buffer, Loss, Rate, Time
 from dumbbell.base.quantities.steps import RateSteps
 from dumbbell.scenario.element import Impair, ImpairmentChoice, Impairments, QueueChoice
-from dumbbell.scenario.fields import PATH, Field, Of, documented, to_engine
+from dumbbell.scenario.fields import PATH, Field, Of, documented, fields_of, to_engine
 from dumbbell.scenario.kinds import Amount, Changes, Measure, Named
 from dumbbell.scenario.link_queue import LinkQueue
 from dumbbell.scenario.routes import LinkName, largest_packet_bytes
@@ -21,10 +21,12 @@ from dumbbell.scenario.trace import Trace, TraceOf
 if TYPE_CHECKING:
     from dumbbell.scenario.scenario import Scenario
 
-__all__ = ["BOTTLENECK", "UNLIMITED", "Link", "write_steps"]
+__all__ = ["BOTTLENECK", "UNLIMITED", "UP", "Link", "key_of_up_link", "write_steps"]
 
 #: Name of a dumbbell's only link.
 BOTTLENECK = "bottleneck"
+#: Name of the link of the way back, and what its options begin with: `--up-rate`.
+UP = "up"
 #: At this rate and above, packets take no time that matters: 12 ns a full one.
 UNLIMITED = Rate(10**12)
 
@@ -165,3 +167,9 @@ class Link:
             rtt=scenario.bdp_rtt(self),
             packet_bytes=largest_packet_bytes(self, scenario),
         )
+
+
+def key_of_up_link(word: str) -> str:
+    """Return ``rate`` for ``up_rate``, as commands call the field; empty for another word."""
+    way, _, key = word.partition("_")
+    return key if way == UP and key in fields_of(Link) else ""

@@ -12,12 +12,13 @@ from typing import Any
 
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
-from dumbbell.base.quantities.quantity import expand_counts, is_count
+from dumbbell.base.quantities.quantity import check_range, expand_counts, is_count
 from dumbbell.congestion_control import RecordedCongestionControl
 from dumbbell.congestion_control.choice import parse_integer
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of, suggest
 from dumbbell.scenario.kinds import Kind, is_whole
+from dumbbell.scenario.link import UP, key_of_up_link
 from dumbbell.scenario.traffic import BULK, OfTraffic, TrafficChoice
 
 __all__ = ["AxisField", "field_of", "groups_named"]
@@ -171,7 +172,7 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
     if dot:
         groups = groups_of_axis(whose, name, scenario)
     elif field is None:
-        hint = suggest(name, [Scenario, Group], axes_only=True)
+        hint = of_up_link(name, scenario) or suggest(name, [Scenario, Group], axes_only=True)
         message = f"`{excerpt(name)}` is not a field of a scenario{hint}"
         raise ScenarioError(message, key="axis")
     else:
@@ -180,6 +181,16 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
         unit = parameter_unit(name, key, groups, scenario)
         return AxisField(name, key, Integer(unit), groups, is_parameter=True)
     return AxisField(name, key, field.kind, None if field is of_scenario else groups)
+
+
+def of_up_link(name: str, scenario: Scenario) -> str:
+    """Return what an axis like ``up_rate`` is called; empty for another one."""
+    key = key_of_up_link(name)
+    if not key:
+        return ""
+    if any(link.name == UP for link in scenario.links):
+        return f"; use `link.{UP}.{key}`"
+    return f"; use the option `--{UP}-{key.replace('_', '-')}`, or a `[[link]]` in a scenario file"
 
 
 def link_field(name: str, link: str, key: str, scenario: Scenario) -> AxisField:
@@ -280,6 +291,7 @@ class Integer(Kind[int]):
         """Split ``-1,0,5`` and ``2..16``, which doubles."""
         values: list[int] = []
         for part in (part.strip() for part in text.split(",")):
+            check_range(part, what)
             values += expand_counts(part, what) if ".." in part else [self.parse(part, what)]
         return values
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.pluralize import pluralize
+from dumbbell.base.quantities.quantity import NUMBER, Loss, Rate, Size, Time, is_count
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of
 from dumbbell.terminal.field_options import OPTION_FIELDS, Fields
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["base_of_axes", "base_scenario", "single_values"]
 
+#: Between the values of a list, or the ends of a range.
+BETWEEN_VALUES = re.compile(r",|\.\.")
+#: Units of quantities.
+UNITS = {"bdp", "pkt", *Rate.units, *Time.units, *Size.units, *Loss.units}
 #: Written after an option that takes no value.
 FLAG_WORDS = ("true", "false", "yes", "no", "on", "off")
 
@@ -91,7 +97,7 @@ def base_scenario(
     names
         Names of groups and the title, as ``--name`` has them.
     """
-    refuse_flag_words(what)
+    refuse_values(what, values)
     words: dict[str, Any] = {}
     links: list[dict[str, Any]] = []
     tables: list[dict[str, Any]] = [{"cc": cc} for cc in split_mix(what)]
@@ -176,13 +182,26 @@ def set_names(
         (words if index is None else tables[index])["name"] = name
 
 
-def refuse_flag_words(what: Sequence[str]) -> None:
-    """Refuse `true` and the like, written as an option's value."""
+def refuse_values(what: Sequence[str], values: Mapping[str, Any]) -> None:
+    """Refuse what belongs to an option: `true` and the like, a unit, a further value."""
     for word in what:
         if word.lower() in FLAG_WORDS:
             raise ScenarioError(
                 f"`{word}` is not a congestion control algorithm; an option like `--json` takes no "
                 f"value: remove `{word}`"
+            )
+
+        parts = BETWEEN_VALUES.split(word)
+        if word in UNITS:
+            bare = [text for text in values.values() if isinstance(text, str) and is_count(text)]
+            raise ScenarioError(
+                f"`{word}` is a unit; write it behind its number, without a space: "
+                f"`{(bare or ['2'])[0]}{word}`"
+            )
+        if all(each and each[2] in ("", *UNITS) for each in map(NUMBER.fullmatch, parts)):
+            raise ScenarioError(
+                f"`{word}` is a value; write it behind its option, and a list without spaces, "
+                "like `--buffer 1,2bdp`"
             )
 
 

@@ -12,14 +12,12 @@ from typing import Any
 from dumbbell.base.errors import ScenarioError
 from dumbbell.scenario import Link, Scenario
 from dumbbell.scenario.fields import Field, Shorthand, fields_of
-from dumbbell.scenario.link import BOTTLENECK
+from dumbbell.scenario.link import BOTTLENECK, UP
 
 __all__ = ["UP_FIELDS", "WAY_BACK", "add_up_link", "axis_names", "first_values", "of_up_link"]
 
 #: Panel of `--help`.
 WAY_BACK = "Way back"
-#: Name of the second link, and what its options begin with.
-UP = "up"
 RATE = f"{UP}_rate"
 #: Either makes the link.
 MAKES_LINK = (RATE, f"{UP}_trace")

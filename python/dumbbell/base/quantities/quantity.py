@@ -18,12 +18,15 @@ from dumbbell.base.quantities.excerpt import excerpt
 
 __all__ = [
     "MAX_DIGITS", "MAX_VALUES", "NUMBER", "U64_MAX", "Buffer", "LinkShare", "Load", "Loss",
-    "Quantity", "Rate", "Size", "Time", "expand", "expand_counts", "format_fraction", "is_count",
+    "Quantity", "Rate", "Size", "Time", "check_range", "expand", "expand_counts",
+    "format_fraction", "is_count",
 ]  # fmt: skip
 
 NUMBER = re.compile(
     r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2}(?!\d))?)\s*(.*?)\s*", re.ASCII
 )
+#: What follows the first number of a range as others write it: `1-16bdp`.
+DASHED = re.compile(r"([^\W\d]*)\s*[-–…]\s*(\d.*)", re.ASCII)
 #: A number that NUMBER does not take, because its power of ten is not of this world.
 HUGE_EXPONENT = re.compile(r"\s*[+-]?[\d.]+[eE][+-]?\d{3,}.*", re.ASCII)
 U64_MAX = 2**64 - 1
@@ -47,9 +50,19 @@ def split(text: str, what: str, examples: str) -> tuple[Fraction, str]:
     if match is None:
         message = f"{what} `{excerpt(text)}` is not a number with a unit; use e.g. {examples}"
         raise ScenarioError(message, key=what)
+    check_range(text, what)
     if not match[2]:
         raise ScenarioError(f"{what} `{excerpt(text)}` has no unit; use e.g. {examples}", key=what)
     return Fraction(match[1]), match[2]
+
+
+def check_range(text: str, what: str) -> None:
+    """Refuse `1-16bdp`, which is written `1..16bdp`."""
+    match = NUMBER.fullmatch(text)
+    ends = match and DASHED.fullmatch(match[2])
+    if match and ends:
+        written = excerpt(f"{match[1]}{ends[1]}..{ends[2]}")
+        raise ScenarioError(f"{what} `{excerpt(text)}`: write a range as `{written}`", key=what)
 
 
 def as_text(value: Any, what: str, examples: str) -> str:
@@ -430,6 +443,7 @@ def expand_counts(text: str, what: str) -> list[int]:
     """Expand a list of counts: ``1,4`` or ``16..128`` (doubling)."""
     counts: list[int] = []
     for part in text.split(","):
+        check_range(part, what)
         low, dots, high = part.strip().partition("..")
         if not is_count(low) or (dots and not is_count(high)) or int(low) < 1:
             raise ScenarioError(
