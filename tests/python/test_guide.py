@@ -59,6 +59,18 @@ def test_help_shows_a_page_in_the_terminal(cli, shipped, monkeypatch):
     assert max(len(line) for line in shown.out.splitlines()) <= 80
 
 
+def test_help_cuts_no_word_of_a_page(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for topic in guide.topics():
+        shown = cli("help", topic).out
+        page = guide.topic_page(topic) or ""
+        assert shown.count("…") <= page.count("…"), topic
+        assert max(len(line) for line in shown.splitlines()) <= 80, topic
+    shown = cli("help", "coming-from").out
+    assert "'outage:on=2s,off=100ms,exponential=on'" in shown
+    assert "duplicate:probability=1%+corrupt:probability=0.1%" in shown
+
+
 def test_help_knows_commands_too_and_the_singular(cli):
     assert cli("help", "emulate", "set").out == cli("emulate", "set", "--help").out
     assert "Sweeps" in cli("help", "sweep").out.splitlines()[0]

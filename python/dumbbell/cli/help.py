@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 import typer
@@ -16,8 +15,6 @@ __all__ = ["complete_topics", "help_command"]
 
 #: What the help ends with.
 EXAMPLES = ("dumbbell help", "dumbbell help queues", "dumbbell help emulate set")
-#: A link of a page; a terminal shows what it says.
-LINK = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
 
 
 def complete_topics(incomplete: str) -> list[tuple[str, str]]:
@@ -44,9 +41,9 @@ def help_command(
         return 0
     page = topic_page(name)
     if page is not None:
-        from rich.markdown import Markdown  # slow to load
+        from dumbbell.cli.guide_page import GuidePage  # slow to load
 
-        out().print(Markdown(LINK.sub(r"\1", page)))
+        out().print(GuidePage(page))
         return 0
     return command_help(context, name)
 
