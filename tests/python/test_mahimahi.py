@@ -23,6 +23,10 @@ from tests.python.conftest import Outcome
         ("mm-delay 20", "--rate none --rtt 40ms --interactive"),
         ("mm-delay 20 mm-delay 30 ping server", "--rate none --rtt 100ms -- ping server"),
         ("mm-loss uplink 0.1 a b", "--rate none --up-loss 10% --rtt 1ms -- a b"),
+        (
+            "mm-onoff uplink 2 0.1 a",
+            "--rate none --up-impair outage:on=2s,off=0.1s,exponential=on --rtt 1ms -- a",
+        ),
         ("mm-loss downlink 0.005 a", "--rate none --loss 0.5% --rtt 1ms -- a"),
         (
             "mm-link --once up.tr down.tr --uplink-log=u.log -- curl -o x http://server/",
@@ -45,7 +49,9 @@ def test_a_command_of_mahimahi_s_has_one_of_ours(theirs: str, expected: str) -> 
     assert ours(theirs.split()) == f"dumbbell emulate {expected}"
 
 
-@pytest.mark.parametrize("theirs", ["mm-link", "mm-link a", "mm-delay", "mm-loss", "mm-delay x"])
+@pytest.mark.parametrize(
+    "theirs", ["mm-link", "mm-link a", "mm-delay", "mm-loss", "mm-delay x", "mm-onoff"]
+)
 def test_half_a_command_is_answered_too(theirs: str) -> None:
     assert ours(theirs.split()).startswith("dumbbell emulate ")
 
@@ -77,6 +83,39 @@ def test_they_are_answered_wherever_they_are_written(
         outcome = cli(*words, "20", "ping", "server")
         assert (outcome.code, outcome.out) == (2, "")
         assert outcome.err == f"error: `mm-delay` is mahimahi's; {says}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("mm-onoff downlink 1 2 ping", "ours is `dumbbell emulate --rate none --impair outage:on"),
+        ("mm-webreplay site", "`mm-webreplay` is mahimahi's; dumbbell neither records nor replays"),
+        ("mm-delay-graph x", "`dumbbell plot DIR` draws what `dumbbell emulate --out DIR` saved"),
+        (
+            "tc qdisc add dev eth0 root netem delay 50ms 10ms loss 1% limit 100",
+            "ours is `dumbbell emulate --rate none --rtt 50ms --loss 1% --buffer 100pkt -- COMMAND",
+        ),
+        ("tc qdisc add dev x root fq_codel", "`dumbbell emulate --queue fq_codel -- COMMAND`"),
+        ("tc", "`tc` is iproute2's; ours is `dumbbell emulate --rate none -- COMMAND`"),
+        (
+            "own -c 3 server",
+            "run the program over a path use `dumbbell emulate -- own -c 3 server`",
+        ),
+    ],
+)
+def test_other_tools_typed_as_commands_are_answered(
+    words: str,
+    says: str,
+    cli: Callable[..., Outcome],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "own").write_text("#!/bin/sh\n")
+    (tmp_path / "own").chmod(0o755)
+    outcome = cli(*words.split())
+    assert (outcome.code, outcome.out) == (2, "")
+    assert says in outcome.err
 
 
 def test_the_order_of_mm_link_is_understood(cli: Callable[..., Outcome], tmp_path: Path) -> None:

@@ -198,6 +198,10 @@ def call(arguments: Sequence[str]) -> int:
         from dumbbell.cli.mahimahi import answer_mahimahi
 
         answer_mahimahi(arguments)
+    if arguments and arguments[0] == "tc":
+        from dumbbell.cli.tc import answer_tc
+
+        answer_tc(arguments)
     command = command_line()
     try:
         with command.make_context("dumbbell", [*arguments]) as context:

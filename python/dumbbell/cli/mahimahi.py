@@ -13,7 +13,19 @@ from dumbbell.scenario.trace import read_trace
 
 __all__ = ["COMMANDS", "answer_mahimahi", "ours"]
 
-COMMANDS = ("mm-delay", "mm-link", "mm-loss", "mm-meter")
+COMMANDS = ("mm-delay", "mm-link", "mm-loss", "mm-meter", "mm-onoff")
+#: What dumbbell does instead of mahimahi's other commands.
+INSTEAD = {
+    **dict.fromkeys(
+        ("mm-webrecord", "mm-webreplay"),
+        "dumbbell neither records nor replays pages: run a web server with `dumbbell emulate "
+        "--serve COMMAND`, or simulate readers with `dumbbell run cubic --traffic page`",
+    ),
+    **dict.fromkeys(
+        ("mm-throughput-graph", "mm-delay-graph"),
+        "`dumbbell plot DIR` draws what `dumbbell emulate --out DIR` saved",
+    ),
+}
 #: Without a link, packets take no time on one.
 ANY_RATE = ("--rate", "none")
 #: As little delay as packets' lateness is small beside.
@@ -34,9 +46,10 @@ def answer_mahimahi(words: Sequence[str]) -> None:
     """
     if not words:
         return
-    if words[0] in COMMANDS:
+    if words[0] in {*COMMANDS, *INSTEAD}:
         if shutil.which(words[0]) is None:
-            raise ScenarioError(f"`{words[0]}` is mahimahi's; ours is `{ours(words)}`")
+            answer = INSTEAD.get(words[0]) or f"ours is `{ours(words)}`"
+            raise ScenarioError(f"`{words[0]}` is mahimahi's; {answer}")
     elif len(words) > 1 and all(is_trace(Path(word)) for word in words[:2]):
         raise ScenarioError(
             f"that is `mm-link`'s order, the uplink's trace first; ours is "
@@ -85,13 +98,22 @@ def delay(words: Sequence[str], options: dict[str, str]) -> list[str]:
 
 def loss(words: Sequence[str], options: dict[str, str]) -> list[str]:
     """Read ``mm-loss uplink|downlink SHARE``."""
-    way, share, *rest = [*words, *("",) * (2 - len(words))] if len(words) < 2 else words
+    way, share, *rest = [*words, *("",) * (2 - len(words))]
     try:
         percent = f"{100 * float(share):g}%"
     except ValueError:
         percent = "1%"
     options["--up-loss" if way == "uplink" else "--loss"] = percent
     return list(rest)
+
+
+def onoff(words: Sequence[str], options: dict[str, str]) -> list[str]:
+    """Read ``mm-onoff uplink|downlink ON OFF``: mean times, s."""
+    way, on, off, *rest = [*words, *("",) * (3 - len(words))]
+    on, off = on or "2", off or "0.1"
+    option = "--up-impair" if way == "uplink" else "--impair"
+    options[option] = f"outage:on={on}s,off={off}s,exponential=on"
+    return rest
 
 
 def link(words: Sequence[str], options: dict[str, str]) -> list[str]:
@@ -147,4 +169,5 @@ def others(words: Sequence[str], options: dict[str, str]) -> list[str]:
 
 TRANSLATIONS = {
     "mm-delay": delay, "mm-link": link, "mm-loss": loss, "mm-meter": others,
+    "mm-onoff": onoff,
 }  # fmt: skip

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.terminal.console import note
 from dumbbell.terminal.lazy_command import CommandGroup, LazyCommand
 
@@ -81,7 +85,18 @@ class RootGroup(CommandGroup):
         two = " ".join(args[:2])
         if len(args) > 1 and two in self.commands:
             return two, self.commands[two], args[2:]
+        self.check_program(args)
         return super().resolve_command(ctx, args)
+
+    def check_program(self, words: Sequence[str]) -> None:
+        """Refuse a program that is no command and is like none: it runs in `emulate`."""
+        is_like = "did you mean" in nearest(words[0], self.commands)
+        if words[0] not in self.commands and not is_like and shutil.which(words[0]):
+            over_path = shlex.join(["dumbbell", "emulate", "--", *words])
+            raise ScenarioError(
+                f"no such command: `{excerpt(words[0])}`; to run the program over a path use "
+                f"`{over_path}`"
+            )
 
     def by_new_name(self, args: list[str], *, is_called: bool) -> list[str]:
         """Return the arguments with the name that a command has now."""
