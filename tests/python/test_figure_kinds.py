@@ -20,7 +20,7 @@ from dumbbell.figures.canvas import Canvas
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.frame import PRINT, WIDTHS_MM, compose, shared_ranges
 from dumbbell.figures.static import DASHES
-from dumbbell.figures.style import style_of
+from dumbbell.figures.style import shades, style_of
 from dumbbell.plots.capacity import capacity_mbps
 from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
 from dumbbell.plots.kinds.request import Request
@@ -438,6 +438,26 @@ def test_series_differ_without_their_colours(places):
     ellipses = [curve for curve in scatter.curves if curve.shape == "strokes"]
     assert len({curve.dashed for curve in ellipses}) == 2
     assert len(DASHES) == 4
+
+
+def test_results_have_shades_of_the_algorithms_colours_and_dashes_of_their_own(places, tmp_path):
+    for name, ccs in {"two": ["copa", "cubic"], "three": ["copa", "cubic", "reno"]}.items():
+        for queue in ("bfifo", "codel"):
+            run = dumbbell.run(Scenario(ccs, queue=queue, rate="10mbit", time="1s"))
+            run.save(tmp_path / f"{name}-{queue}")
+    (two,) = one(tmp_path, "cdf", "two-bfifo", "two-codel", name="rtt")
+    assert [curve.dashed for curve in two.curves] == [0, 1, 2, 3]
+    assert [curve.color for curve in two.curves[:2]] == [
+        style_of(cc).color for cc in ("copa", "cubic")
+    ]
+    assert [curve.color for curve in two.curves[2:]] == [
+        shades(style_of(cc).color, 3)[1] for cc in ("copa", "cubic")
+    ]
+    (three,) = one(tmp_path, "cdf", "three-bfifo", "three-codel", name="rtt")
+    assert [curve.dashed for curve in three.curves] == [0, 0, 0, 1, 1, 1]
+    assert len({curve.color for curve in three.curves}) == 6
+    (plain,) = one(places, "cdf", "cubic", "traced", name="rtt", labels=("A", "B"))
+    assert [curve.color for curve in plain.curves] == shades(style_of("cubic").color, 3)[:2]
 
 
 def test_the_reader_s_words_are_in_the_figure(cli, places, tmp_path):

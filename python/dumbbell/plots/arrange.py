@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dumbbell.congestion_control.choice import split_preset
-from dumbbell.figures.style import CONNECTION_COLORS, UNKNOWN_COLOR, buffer_colors, style_of
+from dumbbell.figures.style import CONNECTION_COLORS, UNKNOWN_COLOR, buffer_colors, shades, style_of
 from dumbbell.plots.labels import check_labels
 from dumbbell.plots.sweep_layout import chosen_axis, value_label
 from dumbbell.plots.tidy import Source, Values
@@ -248,17 +248,38 @@ class Names:
         return self.titles[key[0]] or self.sources[key[0]].group_label(key[2], None)
 
     def looks(self, keys: Sequence[Key]) -> dict[Key, tuple[str, str, int]]:
-        """Return each series' colour, marker and broken line: no two look alike."""
+        """Return each series' colour, marker and broken line: no two look alike.
+
+        Up to four lines are broken each in its way, for grey paper; of more, those of a result.
+        """
+        colors = self._colors(keys)
+        markers: list[str] = []
+        results = list(dict.fromkeys(key[0] for key in keys))
+        by_result = len(keys) > PATTERNS and len(results) > 1
+        for key in keys:
+            markers.append(free(self._own_look(key)[1], MARKERS, markers))
+        return {
+            key: (colors[key], marker, (results.index(key[0]) if by_result else at) % PATTERNS)
+            for at, (key, marker) in enumerate(zip(keys, markers, strict=True))
+        }
+
+    def _colors(self, keys: Sequence[Key]) -> dict[Key, str]:
+        """Return a colour per series: of up to four results, shades of the algorithms' colours."""
         ramp = self._ramp(keys)
-        found: dict[Key, tuple[str, str, int]] = {}
-        for at, key in enumerate(keys):
-            color, marker = self._own_look(key)
-            color = ramp.get(key[1], color)
-            colors, markers, _ = zip(*found.values(), strict=True) if found else ((), (), ())
-            color = free(color, CONNECTION_COLORS, colors)
-            marker = free(marker, MARKERS, markers)
-            found[key] = (color, marker, at % PATTERNS if len(keys) > 1 else 0)
-        return found
+        results = {key[0] for key in keys}
+        shaded = self._result in self.parts and len(results) <= PATTERNS
+        found: dict[Key, str] = {}
+        for key in keys:
+            taken = [color for at, color in found.items() if at[0] == key[0] or not shaded]
+            own = ramp.get(key[1], self._own_look(key)[0])
+            found[key] = free(own, CONNECTION_COLORS, taken)
+        alike = {color: [key for key in keys if found[key] == color] for color in found.values()}
+        # The last shade would be too light for a thin line.
+        return found if not shaded else {
+            key: shade
+            for color, mine in alike.items()
+            for key, shade in zip(mine, shades(color, len(mine) + 1), strict=False)
+        }  # fmt: skip
 
     def _ramp(self, keys: Sequence[Key]) -> dict[str, str]:
         """Return a colour per number of the axis, dark to light, where it alone sets them apart."""
