@@ -9,9 +9,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pytest
 
 import dumbbell
+from dumbbell import Run
+from dumbbell.export import export_csv
+from dumbbell.export.group_rows import group_rows
+from dumbbell.run.connections import connections_schema
 from dumbbell.scenario import Scenario
 from tests.python.conftest import Outcome
 from tests.python.emulated import EMULATE, PYTHON
@@ -106,6 +112,27 @@ def test_what_a_program_sends_upwards_counts(emulated: Path) -> None:
     assert up.groups[0].goodput_bps == pytest.approx(run.groups[0]["goodput_bps"])
     assert up.jain is not None
     assert 0.5 <= up.jain <= 1
+
+
+def test_the_csv_of_groups_has_each_way(emulated: Path, tmp_path: Path) -> None:
+    run = dumbbell.Run.load(emulated)
+    export_csv(emulated, tmp_path)
+    rows = pa_csv.read_csv(tmp_path / "groups.csv").to_pylist()
+    program, down, up = rows
+    assert program["client_to_server_goodput_bps"] == pytest.approx(program["goodput_bps"])
+    assert program["server_to_client_goodput_bps"] is None
+    assert down["server_to_client_share"] == pytest.approx(1)
+    assert up["client_to_server_share"] + program["client_to_server_share"] == pytest.approx(1)
+    connections = connections_schema().empty_table().to_pylist()
+    connections += [
+        dict.fromkeys(connections_schema().names, 0)
+        | {"protocol": "udp", "server": "10.0.0.1:9000", "client": "10.0.0.2:9001"}
+    ]
+    table = pa.Table.from_pylist(connections, connections_schema())
+    of_udp = Run(run.scenario, run.summary, {**run.tables, "connections": table})
+    assert [row["protocols"] for row in group_rows(of_udp)] == ["udp", "", ""]
+    assert [row["cc"] for row in group_rows(of_udp)] == [None, "cubic", "cubic"]
+    assert group_rows(run)[0]["cc"] == "linux/cubic"
 
 
 def test_the_summary_has_a_line_for_each_group_and_direction(

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from dumbbell.base.errors import ResultError, check_directory
+from dumbbell.export.group_rows import group_rows
 from dumbbell.export.long_table import long_table
 from dumbbell.report.source import sweep_of_run
 from dumbbell.run import Run
@@ -58,9 +59,9 @@ def tables_of(directory: Path) -> Iterator[tuple[str, pa.Table]]:
     if (directory / DOCUMENT).is_file():
         run = Run.load(directory)
         labels = run.scenario.group_labels
-        for name, rows in (("groups", run.groups), ("flow-summary", run.summary["flows"])):
-            named = [{**row, "name": labels[row["group"]]} for row in rows]
-            yield name, pa.Table.from_pylist(named)
+        yield "groups", pa.Table.from_pylist(group_rows(run))
+        flows = [{**row, "name": labels[row["group"]]} for row in run.summary["flows"]]
+        yield "flow-summary", pa.Table.from_pylist(flows)
         yield from run.tables.items()
         yield "values", long_table(sweep_of_run(run))
     elif (directory / "sweep.json").is_file():
