@@ -55,7 +55,8 @@ def test_a_build_without_the_engine_does_not_claim_it(cli, machine):
 
 def test_json(cli, machine):
     document = json.loads(cli("doctor", "--json").out)
-    assert [fact["name"] for fact in document["facts"]] == ["TUN devices", "struct_ops", "clang"]
+    names = ["engine", "TUN devices", "struct_ops", "clang"]
+    assert [fact["name"] for fact in document["facts"]] == names
     assert [ability["is_there"] for ability in document["abilities"]] == [True, True, False]
 
 
@@ -70,6 +71,13 @@ def test_this_machine_has_facts_that_are_read(cli):
     outcome = cli("doctor")
     assert outcome.code == 0
     assert "simulator: yes" in outcome.out
+
+
+def test_an_engine_older_than_its_sources_is_reported_with_the_remedy(cli, monkeypatch):
+    monkeypatch.setattr("dumbbell.cli.machine.changed_since_build", lambda: "crates/net/src/lib.rs")
+    shown = cli("doctor").out
+    assert f"{_core.ENGINE_VERSION}, older than crates/net/src/lib.rs" in " ".join(shown.split())
+    assert "remedy: make build" in shown
 
 
 def test_the_sandbox_is_a_fact(monkeypatch):

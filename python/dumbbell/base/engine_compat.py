@@ -10,8 +10,12 @@ import re
 import sys
 from pathlib import Path
 
-__all__ = ["refuse_old_engine"]
+__all__ = ["changed_since_build", "refuse_old_engine"]
 
+#: A checkout; an installation has no sources of the engine there.
+ROOT = Path(__file__).parents[3]
+#: What the engine is built from.
+SOURCES = ("crates/*/src/**/*.rs", "crates/*/Cargo.toml", "cc/**/*.[ch]")
 #: What the engine has, by its stub.
 NAMES = re.compile(r"^__all__ = \[(.*?)\]", re.MULTILINE | re.DOTALL)
 
@@ -37,6 +41,28 @@ def refuse_old_engine(stub: Path) -> None:
         sys.stderr.write(f"error: {message}\n")
         raise SystemExit(2)
     raise ImportError(message)
+
+
+def changed_since_build(root: Path = ROOT) -> str:
+    """Return a source of the engine that changed after it was built; empty where there is none.
+
+    Parameters
+    ----------
+    root
+        The checkout.
+    """
+    core = importlib.import_module("dumbbell._core")
+    built = Path(str(core.__file__)).stat().st_mtime
+    changed = (path for each in SOURCES for path in root.glob(each) if is_newer(path, built))
+    return next((str(path.relative_to(root)) for path in changed), "")
+
+
+def is_newer(path: Path, time: float) -> bool:
+    """Whether a file changed after a time; one that disappears did not."""
+    try:
+        return path.stat().st_mtime > time
+    except FileNotFoundError:
+        return False
 
 
 def lacking(stub: Path) -> str:

@@ -15,6 +15,7 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.engine_compat import changed_since_build
 from dumbbell.base.errors import DumbbellError, PrivilegeError, os_reason
 from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.cli.streams import drop_unwritten, prepare_streams
@@ -151,6 +152,8 @@ def invoke(arguments: Sequence[str]) -> int:
         # `dumbbell … | head` is not an error.
         drop_unwritten()
         return 1
+    except (AttributeError, KeyError, TypeError) as problem:
+        return blame_old_engine(problem)
     except MemoryError:
         error("out of memory; use fewer flows, a shorter run, or a longer `--sample`")
         return BAD_INPUT
@@ -158,6 +161,15 @@ def invoke(arguments: Sequence[str]) -> int:
         drop_unwritten()
         error(f"{problem.filename or 'stdout'}: cannot be read or written: {os_reason(problem)}")
         return BAD_INPUT
+
+
+def blame_old_engine(problem: Exception) -> int:
+    """Report an error inside that comes of an engine older than its sources; else raise it."""
+    changed = changed_since_build()
+    if not changed:
+        raise problem
+    error(f"{problem!r}: the engine is older than {changed}; run `make build`")
+    return BAD_INPUT
 
 
 def message_of(problem: TyperException, arguments: Sequence[str]) -> str:

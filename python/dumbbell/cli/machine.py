@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.base.engine_compat import changed_since_build
 from dumbbell.base.errors import DumbbellError
 from dumbbell.run import run
 from dumbbell.scenario import Group, Scenario
@@ -86,8 +87,21 @@ class Ability:
 
 
 def facts() -> list[Fact]:
-    """Ask the engine what this machine has."""
-    return [Fact.from_json(document) for document in json.loads(_core.machine())]
+    """Ask the engine what this machine has; first what it is itself."""
+    return [engine(), *(Fact.from_json(document) for document in json.loads(_core.machine()))]
+
+
+def engine() -> Fact:
+    """Return the engine's version, and whether its sources changed since it was built."""
+    changed = changed_since_build()
+    return Fact(
+        name="engine",
+        status="limited" if changed else OK,
+        value=f"{_core.ENGINE_VERSION}{f', older than {changed}' * bool(changed)}",
+        costs="what changed since has no effect, or ends in an error",
+        remedy="make build",
+        needed_for=(),
+    )
 
 
 def abilities(found: Sequence[Fact]) -> list[Ability]:
@@ -105,7 +119,7 @@ def abilities(found: Sequence[Fact]) -> list[Ability]:
 
 def missing_for(found: Sequence[Fact], purpose: str) -> tuple[str, ...]:
     """Return what is missing for a purpose."""
-    if not found:
+    if not any(fact.needed_for for fact in found):
         return ("this build has no kernel engine",)
     return tuple(
         f"{fact.name}: {fact.value or 'missing'}"
