@@ -180,10 +180,24 @@ def test_rows_have_a_column_per_link_of_runs_with_several(two_links, dumbbell_ru
     assert [name for name in rows.column_names if "@" not in name][-1] == list(METRICS)[-1]
 
 
+def test_both_spellings_of_utilization_are_taken(cli, tmp_path):
+    assert metric_named("utilisation@access").name == "utilization@access"
+    assert cli("list", "metrics", "utilisation").out == cli("list", "metrics", "utilization").out
+    place = str(tmp_path / "s")
+    words = ("cubic", "--buffer", "1,2bdp", "--time", "1s", "--metric", "utilisation")
+    assert "%" in cli("sweep", *words, "--out", place).out
+    for command in (
+        ("compare", place, place), ("report", "export", place, "--latex"),
+        ("plot", place, "--out", place),
+    ):  # fmt: skip
+        outcome = cli(*command, "--metric", "utilisation")
+        assert (outcome.code, outcome.err) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("utilisation@access", "unknown metric `utilisation`; did you mean `utilization`?"),
+        ("utilizaton@access", "unknown metric `utilizaton`; did you mean `utilization`?"),
         ("jain@access", "`jain` is a metric of a run, not of a link; use `jain`"),
         ("utilization@", "name a link after `@`, like `utilization@access`"),
     ],

@@ -9,6 +9,7 @@ import typer
 
 from dumbbell.base.errors import ResultError
 from dumbbell.export import export_csv, export_latex, export_qlog
+from dumbbell.metrics.metric import canonical
 from dumbbell.plots.result_figures import USUAL
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics
@@ -65,7 +66,7 @@ def export_command(
         raise ResultError("--metric is for --latex")
     written = list(export_csv(directory, out_dir)) if csv else []
     if latex:
-        names = [name.strip() for name in (metric or "").split(",") if name.strip()]
+        names = [canonical(name.strip()) for name in (metric or "").split(",") if name.strip()]
         written.append(export_latex(directory, out_dir, names))
     if qlog:
         written.append(export_qlog(directory, out_dir))

@@ -12,6 +12,7 @@ from dumbbell.base.errors import ScenarioError
 from dumbbell.cli.listed import listed
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.metrics.document import document
+from dumbbell.metrics.metric import canonical
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics
 from dumbbell.terminal.console import out, plain, print_json
@@ -41,14 +42,15 @@ def metrics_command(
             raise ScenarioError("--markdown cannot be combined with other options")
         sys.stdout.write(plain(document()))
         return 0
-    chosen = [METRICS[each] for each in listed(name, METRICS, "metric")]
+    chosen = [METRICS[each] for each in listed(name and canonical(name), METRICS, "metric")]
     if json:
         print_json([describe(metric) for metric in chosen])
     elif name is None or name not in METRICS:
         print_list(chosen)
     else:
-        out().print(f"{name} ({unit_of(chosen[0])}, of a {chosen[0].per})\n", markup=False)
-        out().print(inspect.cleandoc(chosen[0].doc), markup=False)
+        (one,) = chosen
+        out().print(f"{one.name} ({unit_of(one)}, of a {one.per})\n", markup=False)
+        out().print(inspect.cleandoc(one.doc), markup=False)
     return 0
 
 

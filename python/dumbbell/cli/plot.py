@@ -17,6 +17,7 @@ from dumbbell.figures.figure import Figure
 from dumbbell.figures.frame import WIDTHS_MM
 from dumbbell.figures.y_range import Range, y_ranges
 from dumbbell.metrics import METRICS
+from dumbbell.metrics.metric import canonical
 from dumbbell.models import MODELS
 from dumbbell.plots.capture_source import CaptureSource
 from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
@@ -173,7 +174,7 @@ def plot_command(
     if len(places) > 1:
         check_labels(words.label or (), len(places), "result")
     sources = load_sources(places, words.label or ())
-    metrics = [name for text in metric or () for name in split(text)]
+    metrics = [canonical(name) for text in metric or () for name in split(text)]
     check_metrics(sources, metrics)
     wanted = [*split(series or ""), *metrics]
     asked = Request(sources, wanted, x, y, words.label or ())

@@ -167,9 +167,7 @@ class Repetition(NamedTuple):
     def metrics(self) -> list[str]:
         """Return the names of the metrics."""
         names = [name.strip() for name in (self.metric or "").split(",") if name.strip()]
-        for name in names:
-            metric_named(name, ScenarioError)
-        return names
+        return [metric_named(name, ScenarioError).name for name in names]
 
 
 class Where(NamedTuple):

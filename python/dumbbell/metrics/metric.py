@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dumbbell.run import Run
 
 __all__ = [
-    "AT", "METRICS", "Formula", "Metric", "Value", "add", "column_in", "metric_named", "register",
-    "value_in",
+    "AT", "METRICS", "Formula", "Metric", "Value", "add", "canonical", "column_in", "metric_named",
+    "register", "value_in",
 ]  # fmt: skip
 
 #: Of a run or a link, or of each group in the scenario's order; None where the run has no value.
@@ -172,6 +172,16 @@ class Metric:
         return number if isfinite(number) else None
 
 
+#: Names as titles spell them.
+SPELLINGS = {"utilisation": "utilization"}
+
+
+def canonical(name: str) -> str:
+    """Return a metric's name in the one spelling that results have."""
+    base, at, link = name.partition(AT)
+    return f"{SPELLINGS.get(base, base)}{at}{link}"
+
+
 class Metrics(Mapping[str, Metric]):
     """Every metric by its name, in the order of tables; those of one link are not listed."""
 
@@ -179,9 +189,9 @@ class Metrics(Mapping[str, Metric]):
         self._known = known
 
     def __getitem__(self, name: str) -> Metric:
-        base, at, link = name.partition(AT)
+        base, at, link = canonical(name).partition(AT)
         if not at:
-            return self._known[name]
+            return self._known[base]
         if link and self._known[base].per == "link":
             return self._known[base].at(link)
         raise KeyError(name)
@@ -267,7 +277,7 @@ def add(metric: Metric) -> None:
     name = metric.name
     if not name.isidentifier() or name in RESERVED:
         raise ResultError(f"`{name}` cannot name a metric; use letters, digits and `_`")
-    if metric.token and name in _METRICS and not _METRICS[name].token:
+    if metric.token and name in METRICS and not METRICS[name].token:
         raise ResultError(f"`{name}` is one of dumbbell's own metrics; choose another name")
     _METRICS[name] = metric
 
