@@ -25,6 +25,7 @@ from dumbbell.plots.capacity import capacity_mbps
 from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.kinds.scatter import ellipse
+from dumbbell.plots.paper_figure import file_names
 from dumbbell.plots.run_figures import draw_series
 from dumbbell.scenario import Group, Scenario
 from dumbbell.statistics import mean_interval
@@ -471,6 +472,42 @@ def test_the_reader_s_words_are_in_the_figure(cli, places, tmp_path):
     for word in ("Ours", "Theirs", "Round trips", "500"):
         assert f">{word}<" in text
     assert ">40<" not in text, "below --ylim"
+
+
+def test_files_of_panels_are_named_after_them_and_so_is_their_heading(cli, places, tmp_path):
+    outcome = cli(
+        "plot", str(places / "grid"), "--kind", "heat", "--metric", "share", "--title", "Mine",
+        "--format", "svg", "--style", "report", "--out", str(tmp_path),
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    files = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert set(files) == {"share-heat-copa.svg", "share-heat-cubic.svg"}
+    assert ">Mine: Copa<" in files["share-heat-copa.svg"]
+    assert cli("plot", str(places / "grid"), "--metric", "jain", "--out", str(tmp_path)).code == 0
+    assert {path.name for path in tmp_path.glob("jain*.pdf")} == {
+        "jain-rtt-10ms.pdf", "jain-rtt-40ms.pdf",
+    }  # fmt: skip
+    same = [Figure("", title, "", "", ()) for title in ("A b", "a-B", "")]
+    assert file_names("x", same) == ["x-a-b-0", "x-a-b-1", "x"]
+
+
+def test_a_heat_map_has_axes_that_are_crossed(tmp_path):
+    scenario = Scenario(["cubic"], time="1s")
+    axes = {"rate": "5mbit,10mbit", "rtt": "10ms,20ms"}
+    zipped = [["rate", "rtt"]]
+    Sweep(scenario, axes, zipped=zipped).run(cache=False, out=tmp_path / "one")
+    Sweep(scenario, {**axes, "buffer": "1..4bdp"}, zipped=zipped).run(
+        cache=False, out=tmp_path / "two"
+    )
+    (figure,) = one(tmp_path, "heat", "two", name="jain")
+    assert figure.grid.values.shape == (2, 3)
+    assert np.isfinite(figure.grid.values).all()
+    for which, how, says in (
+        ("one", {}, "`rate` and `rtt` change together; cross them by two `--axis`"),
+        ("two", {"x": "rate", "y": "rtt"}, "change together; use `--y buffer`"),
+    ):
+        with pytest.raises(ResultError, match=says):
+            one(tmp_path, "heat", which, name="jain", **how)
 
 
 def test_a_lone_curve_is_named_by_its_axis_not_by_the_legend(places):

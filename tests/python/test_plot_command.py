@@ -48,7 +48,7 @@ def test_figures_have_paper_width_and_carry_their_fonts(cli, directory, tmp_path
         "--format", "svg,pdf,png", "--out", str(tmp_path),
     )  # fmt: skip
     assert outcome.code == 0, outcome.err
-    stems = ["share"] if size == "2col" else ["share-0", "share-1"]
+    stems = ["share"] if size == "2col" else ["share-flows-1", "share-flows-2"]
     names = {f"{stem}.{suffix}" for stem in stems for suffix in ("svg", "pdf", "png")}
     assert {path.name for path in tmp_path.iterdir()} == names
     root = ET.parse(tmp_path / f"{stems[0]}.svg").getroot()  # noqa: S314 -- our own file

@@ -24,7 +24,7 @@ from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.kinds.scatter import PAIR
 from dumbbell.plots.labels import check_labels, group_labels
-from dumbbell.plots.paper_figure import FORMATS, STYLES, save_for_print
+from dumbbell.plots.paper_figure import FORMATS, STYLES, file_names, save_for_print
 from dumbbell.plots.result_figures import USUAL, ResultFigures
 from dumbbell.plots.result_source import ResultSource
 from dumbbell.plots.run_figures import SERIES, USUAL_SERIES, draw_series, usual_series
@@ -187,7 +187,7 @@ def plot_command(
             [with_limits(figure, x_range, y_range) for figure in frame],
             output.out_dir or default_place(directories[0]), name,
             formats=split(output.formats), size=output.size, style=output.style,
-            ranges=ranges, heading=words.title,
+            ranges=ranges, heading=heading_of(words.title, name, frame),
         )
     ]  # fmt: skip
     print_files(written, json=json)
@@ -218,6 +218,12 @@ def load_source(place: Path, name: str) -> Source:
     if kind_of(place) == "analysis":
         return CaptureSource(Analysis.load(place), name)
     return ResultSource(load_results(place), name)
+
+
+def heading_of(title: str, name: str, frame: Sequence[Figure]) -> str:
+    """Return the reader's heading; over a file of one of several panels, with the panel's title."""
+    is_panel = len(frame) == 1 and name != frame[0].name
+    return f"{title}: {frame[0].title}" if title and is_panel else title
 
 
 def frames_asked(
@@ -346,7 +352,10 @@ def frames_of(name: str, figures: Sequence[Figure], size: str) -> list[Frame]:
     ranges = y_ranges(figures, whole_bars=True)
     if size == "2col":
         return [(name, figures, ranges)]
-    return [(figure.name, [figure], [each]) for figure, each in zip(figures, ranges, strict=True)]
+    names = file_names(name, figures)
+    return [
+        (file, [figure], [each]) for file, figure, each in zip(names, figures, ranges, strict=True)
+    ]
 
 
 def split(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from dumbbell.plots.tidy import Source, Values
 from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
 
-__all__ = ["MARKERS", "PATTERNS", "Panel", "Series", "arrange", "axis_of"]
+__all__ = ["MARKERS", "PATTERNS", "Panel", "Series", "arrange", "axis_of", "other_axes"]
 
 #: Whose a series is: the place of its result, its value of the axis, and its group.
 Key = tuple[int, str, int]

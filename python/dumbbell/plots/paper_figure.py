@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,13 +12,27 @@ from dumbbell.figures.figure import Figure
 from dumbbell.figures.frame import PNG_DPI, PRINT, WIDTHS_MM, compose, shared_ranges, write
 from dumbbell.figures.y_range import Range
 
-__all__ = ["FORMATS", "STYLES", "save_for_print"]
+__all__ = ["FORMATS", "STYLES", "file_names", "save_for_print"]
 
 #: File formats.
 FORMATS = ("svg", "pdf", "png")
 STYLES = ("paper", "report")
+#: What a file's name has a dash for, and how long a title's words are in it.
+NO_WORD = re.compile(r"[^\w.+]+")
+MAX_WORDS = 80
 #: A page's SVG has text, which can be searched and takes half the bytes.
 SVG_TEXT = {"paper": "path", "report": "none"}
+
+
+def file_names(name: str, figures: Sequence[Figure]) -> list[str]:
+    """Return a name for the file of each figure: of several, with the words of their titles."""
+    if len(figures) == 1:
+        return [name]
+    words = [NO_WORD.sub("-", each.title.lower())[:MAX_WORDS].strip("-") for each in figures]
+    return [
+        "-".join(filter(None, (name, each, str(at) if words.count(each) > 1 else "")))
+        for at, each in enumerate(words)
+    ]
 
 
 def save_for_print(

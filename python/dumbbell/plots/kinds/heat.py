@@ -8,6 +8,7 @@ import numpy as np
 
 from dumbbell.base.errors import ResultError
 from dumbbell.figures.figure import Figure, Grid
+from dumbbell.plots.arrange import other_axes
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.sweep_layout import axis_label, chosen_axis, tick_label
 from dumbbell.plots.tidy import Source
@@ -25,6 +26,7 @@ def draw_heat(request: Request, name: str) -> list[Figure]:
         across, up = two_axes(source, request)
         found: dict[tuple[str, int], dict[tuple[int, int], list[float]]] = {}
         columns, rows = ([label_of(v) for v in axis.values] for axis in (across, up))
+        further = other_axes(source, across) & other_axes(source, up)
         for each in request.values(name):
             if each.source != number:
                 continue
@@ -32,7 +34,7 @@ def draw_heat(request: Request, name: str) -> list[Figure]:
             rest = ", ".join(
                 f"{axis.name} {label_of(cell[axis.name])}"
                 for axis in source.axes
-                if axis.name not in (across.name, up.name)
+                if axis.name in further
             )
             at = rows.index(label_of(cell[up.name])), columns.index(label_of(cell[across.name]))
             found.setdefault((rest, each.group), {}).setdefault(at, []).append(each.mean)
@@ -41,13 +43,14 @@ def draw_heat(request: Request, name: str) -> list[Figure]:
             values = np.full((len(rows), len(columns)), np.nan)
             for at, means in cells.items():
                 values[at] = np.mean(means)
-            names = [source.name] if len(request.sources) > 1 else []
-            whose = f" of {group_name(request, source, group)}" if several else ""
-            shown = replace(quantity, title=quantity.title + whose)
+            name_of_source = source.name if len(request.sources) > 1 else ""
+            whose = group_name(request, source, group) if several else ""
+            of_group = f" of {whose}" if several else ""
+            shown = replace(quantity, title=quantity.title + of_group)
             figures.append(
                 Figure(
                     name=f"{name}-heat" + (f"-{len(figures)}" if figures else ""),
-                    title=", ".join([*names, *([rest] if rest else [])]),
+                    title=", ".join(filter(None, (name_of_source, whose, rest))),
                     x_label=axis_label(across),
                     y_label=axis_label(up),
                     curves=(),
@@ -76,11 +79,20 @@ def two_axes(source: Source, request: Request) -> tuple[Axis, Axis]:
     Raises
     ------
     ResultError
-        The result has fewer than two.
+        The result has fewer than two that are crossed.
     """
     if len(source.axes) < 2:
         have = f"only `{source.axes[0].name}`" if source.axes else "none"
         raise ResultError(f"{source.name}: a heat map needs a sweep of two axes; it has {have}")
     across = chosen_axis(source.axes, request.x)
-    others = [axis for axis in source.axes if axis.name != across.name]
+    crossed = other_axes(source, across)
+    others = [axis for axis in source.axes if axis.name in crossed]
+    together = [axis.name for axis in source.axes if axis.name not in {*crossed, across.name}]
+    if not others or request.y in together:
+        with_it = request.y if request.y in together else together[0]
+        instead = f"use `--y {others[0].name}`" if others else "cross them by two `--axis`"
+        raise ResultError(
+            f"{source.name}: a heat map needs two axes that are crossed, but `{across.name}` and "
+            f"`{with_it}` change together; {instead}"
+        )
     return across, chosen_axis(others, request.y)
