@@ -1,5 +1,6 @@
 """What a scenario asks is answered in words: what is best for each group, and how surely."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ import pytest
 
 from dumbbell import Group, Scenario, Sweep
 from dumbbell.base.errors import ScenarioError
-from dumbbell.cli.answers import print_best, sentence
+from dumbbell.cli.answers import print_best
+from dumbbell.compare.answers import sentence
 from dumbbell.compare.best import best_cells
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.sweeps import SweepResult
@@ -104,7 +106,7 @@ def test_several_runs_of_which_two_are_no_pair_are_not_called_one(swept, capsys)
     print_best(with_values(swept, "goodput_bps", some))
     out = capsys.readouterr().out
     assert "one run of each" not in out
-    assert "is no evidence: add `--reps 6`" in out
+    assert "cannot rule out chance: add `--reps 6`" in out
 
 
 def test_a_run_and_a_sweep_of_which_queue_end_in_answers(cli):
@@ -116,10 +118,31 @@ def test_a_run_and_a_sweep_of_which_queue_end_in_answers(cli):
     arguments = ["sweep", str(WHICH_QUEUE), *axes, "--zip", "link.down.queue,link.up.queue"]
     once = cli(*arguments, "--time", "4s").out
     assert "\ncall out     best with fq_codel: mean opinion score " in once
-    assert "\nchance       one run of each is no evidence: add `--reps 5`\n" in once
+    assert "\nchance       one run of each cell cannot rule out chance: add `--reps 5`\n" in once
     often = cli(*arguments, "--time", "4s", "--reps", "3").out
     assert "\ncall out     best with fq_codel: mean opinion score " in often
     assert "with bfifo, which is more than chance\n" in often
+
+
+def test_a_page_and_a_document_have_the_answers(cli, tmp_path):
+    path = tmp_path / "scenario.toml"
+    path.write_text(Scenario([Group("cubic", name="bulk", metric="goodput_bps")]).to_toml())
+    words = (str(path), "--time", "1s", "--out")
+    run = json.loads(cli("run", *words, str(tmp_path / "r"), "--json").out)
+    (answer,) = run["answers"]
+    assert (answer["name"], answer["metric"]) == ("bulk", "goodput_bps")
+    assert answer["text"].startswith("goodput ")
+    assert "answers" not in json.loads(cli("run", "cubic", "--time", "1s", "--json").out)
+    axis = ("--queue", "bfifo,fq_codel", "--json")
+    swept = json.loads(cli("sweep", *words, str(tmp_path / "s"), *axis).out)
+    texts = [run["answers"][0]["text"] for run in swept]
+    assert texts[0] == texts[1]
+    assert texts[0].startswith("best with ")
+    for name, said in (("r", answer["text"]), ("s", texts[0])):
+        assert cli("report", str(tmp_path / name)).code == 0
+        page = (tmp_path / name / "report.html").read_text(encoding="utf-8")
+        assert f"<strong>bulk</strong> {said}</li>" in page
+        assert ("cannot rule out chance" in page) == (name == "s")
 
 
 def test_what_a_group_cannot_be_judged_by_is_refused_before_anything_runs(cli, tmp_path):

@@ -1,15 +1,12 @@
-"""What a scenario asks, answered in words: which cell of a sweep is best for each group."""
+"""Answers in words, printed at the end of a run and a sweep."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dumbbell.compare.best import Best, Other, best_cells
-from dumbbell.metrics import Metric, judged_by
-from dumbbell.metrics.observation import Observation
+from dumbbell.compare.answers import Answer, chance_of, run_answers, sweep_answers
 from dumbbell.run import Run
-from dumbbell.sweeps import Cell, SweepResult
-from dumbbell.sweeps.design import label_of
+from dumbbell.sweeps import SweepResult
 from dumbbell.terminal.console import print_line
 
 __all__ = ["print_best", "print_judged"]
@@ -17,98 +14,18 @@ __all__ = ["print_best", "print_judged"]
 
 def print_judged(result: Run) -> None:
     """Print how each group did by its metric; nothing for a scenario that asks nothing."""
-    judged = judged_by(result.scenario)
-    if not judged:
-        return
-    observed = Observation(result)
-    for index, metric in judged.items():
-        values = metric.observe(observed)
-        value = values[index] if isinstance(values, list) else values
-        shown = "no value" if value is None else written(metric, metric.scale * value)
-        print_line(f"{result.scenario.group_labels[index]:12} {metric.title} {shown}")
-    print_line(f"{'best':12} `dumbbell sweep` over alternatives says which is best for each")
+    hint = "`dumbbell sweep` over alternatives says which is best for each"
+    print_answers(run_answers(result), "best", hint)
 
 
 def print_best(result: SweepResult) -> None:
     """Print which cell is best for each group that names a metric, and how surely."""
-    found = best_cells(result)
-    for best in found:
-        is_known = all(other.p_adjusted is not None for other in best.others)
-        print_line(f"{best.name:12} {sentence(best, result) if is_known else guess(best, result)}")
-    reps = max(result.reps.values(), default=0)
-    is_unsure = any(other.p_adjusted is None for best in found for other in best.others)
-    if found and (reps == 1 or is_unsure):
-        few = "one run of each" if reps == 1 else "a single pair of runs with values"
-        print_line(f"{'chance':12} {few} is no evidence: add `--reps {max(5, 2 * reps)}`")
+    print_answers(sweep_answers(result), "chance", chance_of(result))
 
 
-def guess(best: Best, result: SweepResult) -> str:
-    """Say which cell is best where there are no repetitions."""
-    metric, second = best.metric, best.others[0]
-    return (
-        f"best with {place(best.cell, result)}: {metric.title} {written(metric, best.mean)}, "
-        f"{written(metric, second.mean)} with {place(second.cell, result)}{unknown(best, result)}"
-    )
-
-
-def sentence(best: Best, result: SweepResult) -> str:
-    """Say which cells are best, by how much, and whether by more than chance."""
-    metric = best.metric
-    alike = [other.cell for other in best.others if not other.is_sure]
-    worse = [other for other in best.others if other.is_sure]
-    if not best.others:
-        return (
-            f"best with {place(best.cell, result)}: {metric.title} {written(metric, best.mean)}"
-            f"{unknown(best, result)}"
-        )
-    if not worse:
-        values = sorted([best.mean, *(other.mean for other in best.others)])
-        ends = f"{values[0]:.3g} to {written(metric, values[-1])}"
-        return f"{metric.title} {ends}: no difference beyond chance{unknown(best, result)}"
-    places = listed([place(cell, result) for cell in (best.cell, *alike)])
-    between = ", between which chance may decide" if alike else ""
-    return (
-        f"best with {places}{between}: {metric.title} {written(metric, best.mean)}, "
-        f"{ahead(best, worse[0])} with {place(worse[0].cell, result)}, which is more than chance"
-        f"{unknown(best, result)}"
-    )
-
-
-def ahead(best: Best, other: Other) -> str:
-    """Say by how much the best cell is better than another one."""
-    interval = other.difference.interval
-    low, high = sorted(abs(end) for end in (interval.low, interval.high))
-    more = "more" if best.metric.better == "higher" else "less"
-    return (
-        f"{written(best.metric, abs(interval.mean))} (95 % interval {low:.3g} to {high:.3g}) "
-        f"{more} than"
-    )
-
-
-def unknown(best: Best, result: SweepResult) -> str:
-    """Say which cells have no value, in all runs or in some."""
-    cells = result.cells
-    none = [place(cells[each], result) for each, (gone, of) in best.missing.items() if gone == of]
-    some = [
-        f"; {place(cells[each], result)}: no value in {gone} of {of} runs"
-        for each, (gone, of) in best.missing.items()
-        if gone < of
-    ]
-    return "".join([f"; no value with {listed(none)}" if none else "", *some])
-
-
-def place(cell: Cell, result: SweepResult) -> str:
-    """Return what is special in a cell: ``fq_codel``; what two axes share is said once."""
-    varied = [axis for axis in result.axes if len(set(axis.labels)) > 1]
-    labels = (axis.shown[label_of(cell.values[axis.name])] for axis in varied)
-    return ", ".join(dict.fromkeys(labels))
-
-
-def listed(words: Sequence[str]) -> str:
-    """Write a list: ``pie, cake and codel``."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
-def written(metric: Metric, value: float) -> str:
-    """Write a value with its unit."""
-    return f"{value:.3g} {metric.shown_unit}".strip()
+def print_answers(answers: Sequence[Answer], about: str, hint: str) -> None:
+    """Print answers, and what is known about all of them."""
+    for each in answers:
+        print_line(f"{each.name:12} {each.text}")
+    if answers and hint:
+        print_line(f"{about:12} {hint}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -111,11 +111,20 @@ def run_command(
 def print_result(result: Run, watched: Watch | None, *, json: bool) -> None:
     """Print a run, as JSON or for a person."""
     if json:
-        print_json(result.to_dict())
+        print_json({**result.to_dict(), **answers_of(result)})
         return
     if watched is not None:
         watched.print(result)
     print_run(out(), result)
+
+
+def answers_of(result: Run) -> dict[str, Any]:
+    """Return what a document has of a run's answers."""
+    if not any(group.metric for group in result.scenario.groups):
+        return {}
+    from dumbbell.compare.answers import answers_key, run_answers  # metrics need numpy
+
+    return answers_key(run_answers(result))
 
 
 def check_metrics(scenario: Scenario) -> None:

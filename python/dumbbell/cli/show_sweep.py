@@ -10,6 +10,7 @@ from dumbbell.base.quantities.plain_value import to_plain
 from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.cli.answers import print_best
 from dumbbell.cli.sweep_table import print_sweep
+from dumbbell.compare.answers import answers_key, sweep_answers
 from dumbbell.figures.frame import can_draw
 from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.result_figures import ResultFigures
@@ -117,8 +118,9 @@ def print_failed_runs(result: SweepResult) -> None:
 
 
 def to_documents(result: SweepResult) -> list[dict[str, Any]]:
-    """Return each run as `run --json` has it, with its cell and repetition."""
+    """Return each run as `run --json` has it, with its cell, repetition and the answers."""
     cells = result.cells
+    answers = answers_key(sweep_answers(result))
     return [
         {
             "point": {
@@ -127,6 +129,7 @@ def to_documents(result: SweepResult) -> list[dict[str, Any]]:
             },
             "rep": rep,
             **run.to_dict(),
+            **answers,
         }
         for (cell, rep), run in result.runs.items()
     ]

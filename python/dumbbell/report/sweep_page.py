@@ -10,6 +10,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from dumbbell.base.errors import ScenarioError
+from dumbbell.compare.answers import Answer, chance_of, run_answers, sweep_answers
 from dumbbell.figures.y_range import y_ranges
 from dumbbell.metrics import Metric
 from dumbbell.plots.result_figures import ResultFigures
@@ -69,6 +71,9 @@ class SweepPage:
         The sweep, or the two.
     times
         Of each: how long a run takes; of a single run, how long it took.
+    answers, chance
+        What is best for each group that is judged, or how it did in the only run; and what that
+        lacks for a test of chance.
     verdicts, remarks
         Of each: runs by verdict, and the remarks.
     builds
@@ -100,6 +105,8 @@ class SweepPage:
     names: tuple[str, ...]
     results: tuple[SweepResult, ...]
     times: tuple[str, ...]
+    answers: tuple[Answer, ...]
+    chance: str
     verdicts: tuple[Counter[str], ...]
     remarks: tuple[tuple[VerdictNote, ...], ...]
     builds: tuple[tuple[tuple[str, str, str], ...], ...]
@@ -214,10 +221,13 @@ def gather(
         figures.shown, lambda share: report(0.4 + 0.5 * share, "time series")
     )
     rules, references = reference_rows(figures)
+    answers, chance = answers_of(result) if against is None else ((), "")
     return SweepPage(
         names=names,
         results=results,
         times=tuple(time_of(each) for each in results),
+        answers=answers,
+        chance=chance,
         verdicts=tuple(verdict_counts(each) for each in results),
         remarks=remarks,
         builds=tuple(builds_of(each) for each in results),
@@ -239,6 +249,19 @@ def gather(
         series_left_out=series_left_out,
         labels=tuple(figures.layout.name_of(cell) for cell in result.cells),
     )
+
+
+def answers_of(result: SweepResult) -> tuple[tuple[Answer, ...], str]:
+    """Return the answers of a sweep, or of the only run of one, and what chance may decide.
+
+    Nothing of groups that are judged by a metric which is not known here, as another user's.
+    """
+    try:
+        if len(result.runs) > 1:
+            return tuple(sweep_answers(result)), chance_of(result)
+        return tuple(each for run in result.runs.values() for each in run_answers(run)), ""
+    except ScenarioError:
+        return (), ""
 
 
 def time_of(result: SweepResult) -> str:

@@ -1,0 +1,151 @@
+"""What a scenario asks, answered in words: how each group did, and what is best for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dumbbell.compare.best import Best, Other, best_cells
+from dumbbell.metrics import Metric, judged_by
+from dumbbell.metrics.observation import Observation
+from dumbbell.run import Run
+from dumbbell.sweeps import Cell, SweepResult
+from dumbbell.sweeps.design import label_of
+
+__all__ = ["Answer", "answers_key", "chance_of", "run_answers", "sweep_answers"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is said of a group.
+
+    Attributes
+    ----------
+    name
+        What the group is called.
+    metric
+        Name of what it is judged by.
+    text
+        The answer.
+    """
+
+    name: str
+    metric: str
+    text: str
+
+
+def answers_key(answers: Sequence[Answer]) -> dict[str, Any]:
+    """Return what a document has of answers; nothing without any."""
+    return {"answers": [asdict(each) for each in answers]} if answers else {}
+
+
+def run_answers(result: Run) -> list[Answer]:
+    """Say how each group did by its metric; nothing for a scenario that asks nothing."""
+    judged = judged_by(result.scenario)
+    if not judged:
+        return []
+    observed = Observation(result)
+    found = []
+    for index, metric in judged.items():
+        values = metric.observe(observed)
+        value = values[index] if isinstance(values, list) else values
+        shown = "no value" if value is None else written(metric, metric.scale * value)
+        name = result.scenario.group_labels[index]
+        found.append(Answer(name, metric.name, f"{metric.title} {shown}"))
+    return found
+
+
+def sweep_answers(result: SweepResult) -> list[Answer]:
+    """Say which cell is best for each group that names a metric, and how surely."""
+    return [
+        Answer(best.name, best.metric.name, (sentence if is_tested(best) else guess)(best, result))
+        for best in best_cells(result)
+    ]
+
+
+def chance_of(result: SweepResult) -> str:
+    """Say what the answers lack for a test of chance; empty if nothing."""
+    found = best_cells(result)
+    reps = max(result.reps.values(), default=0)
+    if not found or (reps > 1 and all(map(is_tested, found))):
+        return ""
+    few = "one run of each cell" if reps == 1 else "a single pair of runs with values"
+    return f"{few} cannot rule out chance: add `--reps {max(5, 2 * reps)}`"
+
+
+def is_tested(best: Best) -> bool:
+    """Whether chance was ruled out, or not, in each comparison with the best cell."""
+    return all(other.p_adjusted is not None for other in best.others)
+
+
+def guess(best: Best, result: SweepResult) -> str:
+    """Say which cell is best where there are no repetitions."""
+    metric, second = best.metric, best.others[0]
+    return (
+        f"best with {place(best.cell, result)}: {metric.title} {written(metric, best.mean)}, "
+        f"{written(metric, second.mean)} with {place(second.cell, result)}{unknown(best, result)}"
+    )
+
+
+def sentence(best: Best, result: SweepResult) -> str:
+    """Say which cells are best, by how much, and whether by more than chance."""
+    metric = best.metric
+    alike = [other.cell for other in best.others if not other.is_sure]
+    worse = [other for other in best.others if other.is_sure]
+    if not best.others:
+        return (
+            f"best with {place(best.cell, result)}: {metric.title} {written(metric, best.mean)}"
+            f"{unknown(best, result)}"
+        )
+    if not worse:
+        values = sorted([best.mean, *(other.mean for other in best.others)])
+        ends = f"{values[0]:.3g} to {written(metric, values[-1])}"
+        return f"{metric.title} {ends}: no difference beyond chance{unknown(best, result)}"
+    places = listed([place(cell, result) for cell in (best.cell, *alike)])
+    between = ", between which chance may decide" if alike else ""
+    return (
+        f"best with {places}{between}: {metric.title} {written(metric, best.mean)}, "
+        f"{ahead(best, worse[0])} with {place(worse[0].cell, result)}, which is more than chance"
+        f"{unknown(best, result)}"
+    )
+
+
+def ahead(best: Best, other: Other) -> str:
+    """Say by how much the best cell is better than another one."""
+    interval = other.difference.interval
+    low, high = sorted(abs(end) for end in (interval.low, interval.high))
+    more = "more" if best.metric.better == "higher" else "less"
+    return (
+        f"{written(best.metric, abs(interval.mean))} (95 % interval {low:.3g} to {high:.3g}) "
+        f"{more} than"
+    )
+
+
+def unknown(best: Best, result: SweepResult) -> str:
+    """Say which cells have no value, in all runs or in some."""
+    cells = result.cells
+    none = [place(cells[each], result) for each, (gone, of) in best.missing.items() if gone == of]
+    some = [
+        f"; {place(cells[each], result)}: no value in {gone} of {of} runs"
+        for each, (gone, of) in best.missing.items()
+        if gone < of
+    ]
+    return "".join([f"; no value with {listed(none)}" if none else "", *some])
+
+
+def place(cell: Cell, result: SweepResult) -> str:
+    """Return what is special in a cell: ``fq_codel``; what two axes share is said once."""
+    varied = [axis for axis in result.axes if len(set(axis.labels)) > 1]
+    labels = (axis.shown[label_of(cell.values[axis.name])] for axis in varied)
+    return ", ".join(dict.fromkeys(labels))
+
+
+def listed(words: Sequence[str]) -> str:
+    """Write a list: ``pie, cake and codel``."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def written(metric: Metric, value: float) -> str:
+    """Write a value with its unit."""
+    return f"{value:.3g} {metric.shown_unit}".strip()
