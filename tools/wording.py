@@ -28,6 +28,11 @@ PATTERNS = {
     "tells": r"\b(?:tells|told)\b",
     "whatever": r"\b(?:what|who)ever\b",
     "anew": r"\banew\b",
+    "mended": r"\bmend(?:s|ed)?\b",
+    "no evidence": r"\bfor sure\b|\bis no evidence\b",
+    "old command": (
+        r"\bdumbbell (?:queues|metrics|traffic|tcp|set|enter|interop-sim|export|verify|ablate)\b"
+    ),
 }
 LIMITS = {
     "count noun": 33,
@@ -36,6 +41,9 @@ LIMITS = {
     "tells": 11,
     "whatever": 10,
     "anew": 1,
+    "mended": 0,
+    "no evidence": 0,
+    "old command": 1,
     "opening": 18,
     "two words": 38,
 }

@@ -15,6 +15,12 @@ TOOL = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "wording.py"))
         ("page.md", "Two congestion\ncontrols, and a congestion control.", {"count noun": 2}),
         ("page.md", "A congestion control algorithm, a congestion-control laboratory.", {}),
         ("page.md", "So many words, told by nobody.", {"so many": 1, "tells": 1, "nobody": 1}),
+        (
+            "page.md",
+            "One run is no evidence for sure; it is mended.",
+            {"no evidence": 2, "mended": 1},
+        ),
+        ("code.rs", "//! As `dumbbell queues` lists.", {"old command": 1, "opening": 1}),
         ("code.rs", "/// Which.\nfn a() {}\n", {"opening": 1, "two words": 1}),
         ("code.rs", "/// Which link\n/// it is, whatever comes.\n", {"opening": 1, "whatever": 1}),
         ("code.rs", "//! The link's rate, bit/s.\n\nlet a = 1; // As here.\n", {}),

@@ -187,7 +187,7 @@ fn each_reported_kind_has_the_right_numbers() {
     }
 }
 
-/// A copy may be told from a retransmission by its time, unless a retransmission was possible then.
+/// A copy is distinguished from a retransmission by its time, unless a retransmission was possible then.
 #[test]
 fn a_repeat_is_a_copy_while_nothing_can_have_been_sent_again() {
     let repeated = |after_ms: &str, words: &str| {

@@ -86,7 +86,7 @@ settings! {
             synonyms: &["reass_maxqueuelen", "out_of_order_limit", "reassembly_limit", "ofo_limit"],
         };
         /// Whose TCP the hosts have (simulator only): a release of Linux (`6.18`, `4.15`, `4.12`), with switches
-        /// (`6.18:rto_marks=all`); `dumbbell tcp 4.15` lists them.
+        /// (`6.18:rto_marks=all`); `dumbbell list tcp 4.15` lists them.
         tcp: linux_release::Config = linux_release::Config::default(), with {
             engines: Engines::Simulator, why: OWN_TCP, example: "4.15",
             synonyms: &["kernel", "linux", "tcp_version", "kernel_version"],

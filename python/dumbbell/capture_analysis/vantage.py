@@ -62,7 +62,7 @@ MESSAGES = {
     "in-flight, RTT and losses are those of another order; use a file, which is sorted, "
     "instead of a pipe",
     "undecided_repeats": "packets were repeated that nothing explains, and neither IP ids nor "
-    "timestamps tell a copy by the capture from a retransmission: they count as retransmitted",
+    "timestamps show whether the capture copied them: they count as retransmitted",
     "sequence_jump": "sequence numbers jumped further than any window, or are not those that the "
     "SYN announced: outstanding data was discarded there",
     "forgotten": "more data was outstanding than is tracked: some retransmissions and RTT samples "

@@ -1,6 +1,6 @@
 """Presets: sets of parameters that have a name and a source, ``copa@paper``.
 
-A preset never changes its values: results name it. A mended one gets another name.
+A preset never changes its values: results name it. A corrected one gets another name.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ PRESETS: Mapping[str, Mapping[str, Preset]] = {
     },
     "copa": {
         "calm": Preset(
-            "mended for buffers smaller than what it wants to queue",
+            "corrected for buffers smaller than what it wants to queue",
             "docs/copa.md, with its measurements; thresholds of draft-ietf-ccwg-bbr",
             {
                 "report_rtt_min_pct": 0,

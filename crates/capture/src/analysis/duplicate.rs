@@ -133,7 +133,7 @@ impl RecentPackets {
         is_copy
     }
 
-    /// Whether the last packet, which is no copy for sure, may be one: nothing in its headers would change if it were
+    /// Whether the last packet may be a copy although nothing proves it: its headers would be the same if it had been
     /// sent again, and its original is recent.
     pub(crate) fn may_be_copy(&self, packet: &TcpPacket) -> bool {
         let is_bare = packet.ip_id.unwrap_or(0) == 0 && packet.timestamps.is_none();

@@ -6,8 +6,8 @@
 //!
 //! From the list `catalog!` makes the scenario's enum and its JSON, the running enum (not a trait object, because
 //! it is called several times per packet), and the table that Python gets from `_core.queue_disciplines()`. Python has
-//! no discipline's name anywhere: the grammar of `queue`, errors, `dumbbell queues`, completion and the guide's pages
-//! come from the table. The verdict uses facts (`is_fifo`), not names. Impairments, media, applications and
+//! no discipline's name anywhere: the grammar of `queue`, errors, `dumbbell list queues`, completion and the guide's
+//! pages come from the table. The verdict uses facts (`is_fifo`), not names. Impairments, media, applications and
 //! distributions work in the same way. rustfmt does not see modules that a macro declares, so the Makefile names these
 //! files to it.
 //!
