@@ -13,6 +13,7 @@ from dumbbell.compare import compare
 from dumbbell.compare.measured import MeasuredRun
 from dumbbell.emulation.scenario import emulated_scenario
 from dumbbell.metrics import METRICS
+from dumbbell.run.programs import is_time_measured
 from dumbbell.sweeps import Sweep
 
 SEEDS = range(1, 7)
@@ -71,14 +72,20 @@ def test_nothing_differs_from_itself(plain):
 
 
 def test_how_long_a_command_took_on_an_emulated_path_is_no_condition():
-    def conditions(time: str, rate: str = "10mbit") -> dict[str, str]:
+    def conditions(time: str, said: dict[str, bool], rate: str = "10mbit") -> dict[str, str]:
         scenario = emulated_scenario({"rate": rate}, client=["curl", "http://server/"])
-        return MeasuredRun(scenario.replace(time=time), ()).conditions
+        scenario = scenario.replace(time=time)
+        return MeasuredRun(scenario, (), is_time_measured(scenario, said)).conditions
 
-    assert conditions("6289050231ns") == conditions("6301417906ns")
-    assert conditions("6289050231ns") != conditions("6289050231ns", "20mbit")
+    measured, asked = {"time_is_measured": True}, {"time_is_measured": False}
+    one, another = "6289050231ns", "6301417906ns"
+    for said in (measured, {}):  # earlier versions did not say
+        assert conditions(one, said) == conditions(another, said)
+        assert conditions(one, said) != conditions(one, said, "20mbit")
+    assert conditions("6s", measured) == conditions("7s", measured)
     # What was asked for is one.
-    assert conditions("6s") != conditions("7s")
+    assert conditions("6s", {}) != conditions("7s", {})
+    assert conditions(one, asked) != conditions(another, asked)
 
 
 def test_seeds_without_their_like_are_left_out(plain, gentle):

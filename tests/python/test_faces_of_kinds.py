@@ -191,6 +191,7 @@ def test_a_real_emulated_run_has_every_face(tmp_path: Path, cli: Callable[..., O
     assert rate is not None, done.stderr
     assert float(rate[1]) > 0.5
     assert dumbbell.Run.load(run).groups[0]["share"] > 0.02
+    assert json.loads((run / "run.json").read_text())["time_is_measured"]
     for words, _ in FACES.values():
         outcome = cli(*words.format(run=run, out=tmp_path).split())
         assert outcome.code == 0, outcome.err

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from dumbbell.base.errors import ResultError, check_directory
 from dumbbell.metrics import Warmup, measure
 from dumbbell.run import Run
+from dumbbell.run.programs import is_time_measured
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.routes import links_back_of, links_of
 from dumbbell.sweeps import SweepResult
@@ -35,10 +36,13 @@ class MeasuredRun:
         What ran; its seed is that of the run.
     rows
         As `measure` has them, one per group.
+    is_time_measured
+        Whether it lasted as long as its command: its time is no condition then.
     """
 
     scenario: Scenario
     rows: Sequence[Mapping[str, Any]]
+    is_time_measured: bool = False
 
     @property
     def seed(self) -> int:
@@ -66,7 +70,7 @@ class MeasuredRun:
 
     def _network(self, names: Collection[str]) -> dict[str, str]:
         words = self.scenario.to_dict()
-        if is_time_measured(self.scenario):
+        if self.is_time_measured:
             del words["time"]
         links = [link for link in words.pop("link", ()) if link["name"] in names]
         links.sort(key=lambda link: str(link["name"]))
@@ -93,14 +97,6 @@ class MeasuredRun:
             if key not in SENDING
         }
         return {**self.network, **groups}
-
-
-def is_time_measured(scenario: Scenario) -> bool:
-    """Whether a run lasted as long as its command: the time of an emulated path.
-
-    It is known to the nanosecond; a time that somebody asked for has whole milliseconds.
-    """
-    return scenario.groups[0].client is not None and int(scenario.time) % 1_000_000 != 0
 
 
 @dataclass(frozen=True)
@@ -147,7 +143,10 @@ def measured(runs: Runs, name: str = "", warmup: str | Warmup | None = None) -> 
         kept = runs.plan.warmup
         return MeasuredRuns(name, tuple(rows_of_sweep(runs)), "" if kept is None else str(kept))
     found: Iterable[Run] = [runs] if isinstance(runs, Run) else runs_of(runs)
-    each = tuple(MeasuredRun(run.scenario, measure(run, cut)) for run in found)
+    each = tuple(
+        MeasuredRun(run.scenario, measure(run, cut), is_time_measured(run.scenario, run.summary))
+        for run in found
+    )
     if not each:
         raise ResultError(f"{name or 'the comparison'}: holds no run")
     return MeasuredRuns(name, each, "" if cut is None else str(cut))

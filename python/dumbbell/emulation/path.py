@@ -24,6 +24,7 @@ from dumbbell.run import Run
 from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import KERNEL, check_engine
 from dumbbell.run.execution import prepared, run_of_output
+from dumbbell.run.programs import TIME_IS_MEASURED
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.program import PortsOf
 
@@ -270,6 +271,7 @@ class EmulatedPath:
             starts = (int(group.start) + int(group.jitter) for group in result.scenario.groups)
             took = max(result.summary["duration_ns"], max(starts) + 1)
             result.scenario = replace(result.scenario, time=Time(took))
+            result.summary = {**result.summary, TIME_IS_MEASURED: True}
             self._result = result
         return self._result
 

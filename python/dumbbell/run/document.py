@@ -8,7 +8,7 @@ from typing import Any
 from dumbbell.base.errors import ResultError
 from dumbbell.records.check import Unexpected, check_record, is_of
 from dumbbell.records.declared import TEXT, WHOLE
-from dumbbell.run.programs import PROGRAMS
+from dumbbell.run.programs import PROGRAMS, TIME_IS_MEASURED
 
 __all__ = ["check_document", "damaged"]
 
@@ -82,6 +82,8 @@ def check_links(document: Mapping[str, Any]) -> None:
 
 def check_programs(document: Mapping[str, Any]) -> None:
     """Refuse programs that no result has."""
+    if TIME_IS_MEASURED in document:
+        check_types("", document, {TIME_IS_MEASURED: bool})
     programs = document.get(PROGRAMS, [])
     if not isinstance(programs, list):
         raise damaged(f"`{PROGRAMS}` is not a list")

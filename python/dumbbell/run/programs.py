@@ -12,10 +12,15 @@ from dumbbell.scenario import Scenario
 if TYPE_CHECKING:
     from dumbbell.records.rows import ProgramRecord
 
-__all__ = ["CLIENT", "PROGRAMS", "client_of", "programs_of", "with_measured"]
+__all__ = [
+    "CLIENT", "PROGRAMS", "TIME_IS_MEASURED", "client_of", "is_time_measured", "programs_of",
+    "with_measured",
+]  # fmt: skip
 
 #: The key of a result that has the programs; only of a run that had any.
 PROGRAMS = "programs"
+#: The key that says whether the run lasted as long as a command; only where there are programs.
+TIME_IS_MEASURED = "time_is_measured"
 #: The side on which data arrive.
 CLIENT = "client"
 
@@ -24,6 +29,16 @@ def programs_of(summary: Mapping[str, Any]) -> Sequence[ProgramRecord]:
     """Return the programs of a run, in the order in which they started."""
     programs: Sequence[ProgramRecord] = summary.get(PROGRAMS, ())
     return programs
+
+
+def is_time_measured(scenario: Scenario, summary: Mapping[str, Any]) -> bool:
+    """Whether a run lasted as long as its command, as `emulate` runs it.
+
+    Results of earlier versions do not say. A time that was asked for has whole milliseconds.
+    """
+    has_program = scenario.groups[0].client is not None
+    looks_so = has_program and int(scenario.time) % 1_000_000 != 0
+    return bool(summary.get(TIME_IS_MEASURED, looks_so))
 
 
 def client_of(summary: Mapping[str, Any], group: int) -> ProgramRecord | None:
@@ -45,7 +60,7 @@ def with_measured(scenario: Scenario, summary: dict[str, Any]) -> dict[str, Any]
         if pattern is not None and program["side"] == CLIENT:
             found = {"measured": last_number(pattern, program["output"] or "")}
         programs.append({**program, **found})
-    return {**summary, PROGRAMS: programs}
+    return {**summary, PROGRAMS: programs, TIME_IS_MEASURED: False}
 
 
 def last_number(pattern: str, text: str) -> float | None:

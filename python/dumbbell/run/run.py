@@ -29,7 +29,7 @@ from dumbbell.run.document import check_document, damaged
 from dumbbell.run.engine import KERNEL
 from dumbbell.run.groups import GroupRecord, group_metrics
 from dumbbell.run.links import BY_GROUP, LinkCounts, index_of_link, queue_rows, with_links
-from dumbbell.run.programs import PROGRAMS
+from dumbbell.run.programs import PROGRAMS, TIME_IS_MEASURED
 from dumbbell.run.transfers import has_any_transfer, transfers_of
 from dumbbell.run.verdict import Verdict, evaluate
 from dumbbell.scenario import Scenario
@@ -53,7 +53,7 @@ OF_CONGESTION_CONTROL = (
 )  # fmt: skip
 #: Keys of `Run.to_dict` that only some runs have: those of foreign code, with a limited memory, of
 #: programs.
-OF_SOME = ("sandbox", "tcp_mem_pressure_count", PROGRAMS)
+OF_SOME = ("sandbox", "tcp_mem_pressure_count", PROGRAMS, TIME_IS_MEASURED)
 
 
 class Run:
