@@ -156,10 +156,10 @@ fn long_rtts_take_more_from_reno_than_from_cubic() {
         random_loss_ppb: 100_000,
         ..drop_tail(20.0)
     };
-    for links in LINKS {
+    for links in [1, 2, 5] {
         let share = |cc| {
             let long = smooth(cc, BASE_RTT_MS * links as u64);
-            long_share(&lot(links, &lossy, long, &smooth(cc, BASE_RTT_MS), 120))
+            long_share(&lot(links, &lossy, long, &smooth(cc, BASE_RTT_MS), 60))
         };
         let (reno, cubic) = (share("reno"), share("cubic"));
         println!(
