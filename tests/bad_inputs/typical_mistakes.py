@@ -178,7 +178,7 @@ MISTAKES = (
     ),
     (
         "run cubic --out /proc/x",
-        "/proc/x: cannot be written: no such file or directory; name another `--out`",
+        "/proc/x: cannot be written: no such file or directory; choose another path",
     ),
     (
         "run cubic --live",

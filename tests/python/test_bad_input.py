@@ -203,7 +203,7 @@ def test_a_full_disk_does_not_take_the_result_along(cli, monkeypatch, tmp_path):
     assert json.loads(outcome.out)["schema_version"] == 1
     assert outcome.err == (
         f"error: {tmp_path / 'run'}: cannot be written: no space left on device; "
-        "name another `--out`\n"
+        "choose another path\n"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -15,7 +15,7 @@ import pytest
 import dumbbell
 from dumbbell import Run, Sweep, SweepResult, _core
 from dumbbell.base.errors import ResultError, ScenarioError
-from dumbbell.base.scratch import scratch_directory
+from dumbbell.base.writing import Batch
 from dumbbell.congestion_control import RecordedCongestionControl, recorded
 from dumbbell.congestion_control.isolation import foreign_process
 from dumbbell.congestion_control.source_store import StoredSources, write_sources
@@ -248,7 +248,7 @@ def test_a_large_object_is_kept_by_its_digest_alone(tmp_path):
     (tmp_path / "mine.so").write_bytes(b"\x7fELF\0" + bytes(1 << 20))
     large = sources_of_file(tmp_path / "mine.so")
     assert (set(large.digests), large.texts, large.is_whole) == ({"mine.so"}, {}, False)
-    write_sources(tmp_path, large)
+    write_sources(tmp_path, [large])
     stored = StoredSources(tmp_path)
     assert stored[large.digest].digest == large.digest
     (tmp_path / "mine.so").write_bytes(b"\x7fELF\0" + bytes(1 << 10))
@@ -270,7 +270,7 @@ def test_headers_count_however_they_are_named(tmp_path):
     found = sources_of_file(work / "mine.c")
     names = {"mine.c", "own.h", odd, "shared/base.h"}
     assert set(found.digests) == names
-    write_sources(tmp_path / "result", found)
+    write_sources(tmp_path / "result", [found])
     assert StoredSources(tmp_path / "result")[found.digest].texts == found.texts
     assert sources_of_file(work / "mine.c") is found
 
@@ -522,14 +522,14 @@ def test_a_cache_entry_that_does_not_end_is_run_again(tmp_path, put, name):
 # What a killed process left.
 
 
-def test_what_a_killed_sweep_left_is_removed_and_nothing_else(tmp_path):
+def test_what_a_killed_sweep_left_is_removed_and_nothing_else(tmp_path, caplog):
     sweep = Sweep(dumbbell.Scenario(["reno"], time="1s", sample="0s"), {})
     sweep.run(cache=False, out=tmp_path / "out")
     runs = tmp_path / "out/runs"
     script = (
-        "import sys, time; from pathlib import Path; from dumbbell.base.scratch import *\n"
-        "with scratch_directory(Path(sys.argv[1])) as path:\n"
-        "    (path / 'new').mkdir(); print(path, flush=True); time.sleep(600)\n"
+        "import sys, time; from pathlib import Path; from dumbbell.base.writing import Batch\n"
+        "with Batch(Path(sys.argv[1])) as batch, batch.new('unfinished') as path:\n"
+        "    path.mkdir(); print(batch.scratch, flush=True); time.sleep(600)\n"
     )
     where = {**os.environ, "PYTHONPATH": str(Path(dumbbell.__file__).parents[1])}
     with subprocess.Popen(
@@ -545,9 +545,11 @@ def test_what_a_killed_sweep_left_is_removed_and_nothing_else(tmp_path):
     by_others.mkdir()
     by_an_earlier_version = runs / ".dumbbell-0123456789abcdef"
     by_an_earlier_version.mkdir()
-    with scratch_directory(runs) as ours:
+    with Batch(runs) as ours:
+        assert "removed `" in caplog.text
+        assert "left by a command that was killed while it wrote `unfinished`" in caplog.text
         Sweep.resume(tmp_path / "out").run(cache=False, out=tmp_path / "out")
-        assert ours.is_dir()
+        assert ours.scratch.is_dir()
     assert not left.exists()
     assert not by_an_earlier_version.exists()
     assert by_others.is_dir()

@@ -11,7 +11,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Scenario, Sweep, _core
-from dumbbell.base.scratch import scratch_directory
+from dumbbell.base.writing import Batch
 from dumbbell.congestion_control.isolation.sandbox import UNSAFE
 from dumbbell.run.capture import Capture
 from dumbbell.runs import Cache
@@ -340,9 +340,9 @@ def test_killed_writers_leave_nothing_that_is_found(cache):
     (half / "run.json").write_text("{")
     inventory = take_inventory(cache)
     assert (inventory.entries, inventory.left) == (4, 1)
-    with scratch_directory(cache.entries) as being_written:
+    with Batch(cache.entries, is_lasting=False) as being_written:
         prune(cache)
-        assert being_written.is_dir()
+        assert being_written.scratch.is_dir()
     assert not half.exists()
 
 

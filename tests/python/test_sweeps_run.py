@@ -252,8 +252,8 @@ def test_what_was_saved_is_loaded(tmp_path):
 
 def test_a_killed_sweep_goes_on_where_it_was(cli, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    arguments = ["sweep", "copa", "cubic", "--rate", "20mbit", "--buffer", "1..8bdp", "--reps",
-                 "8", "--time", "20s", "--no-cache"]  # fmt: skip
+    arguments = ["sweep", "copa", "cubic", "--rate", "80mbit", "--buffer", "1..8bdp", "--reps",
+                 "8", "--time", "60s", "--sample", "1s", "--no-cache"]  # fmt: skip
     command = [sys.executable, "-m", "dumbbell", *arguments, "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60

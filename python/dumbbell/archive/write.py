@@ -15,8 +15,8 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.archive.manifest import MANIFEST, RESULTS, Manifest
 from dumbbell.archive.sources import SourceCollection
 from dumbbell.archive.tar import write_tar
-from dumbbell.base.errors import ResultError, check_directory, os_reason
-from dumbbell.base.scratch import scratch_directory
+from dumbbell.base.errors import ResultError, check_directory
+from dumbbell.base.writing import replacing
 from dumbbell.run import Run
 from dumbbell.run.capture import CAPTURE
 from dumbbell.run.directory import DOCUMENT
@@ -189,7 +189,7 @@ class Contents:
 
 
 def write_whole(path: Path, manifest: Manifest, contents: Contents) -> None:
-    """Write the archive next to its place, then rename it."""
+    """Write the archive, whole or not at all."""
 
     def members() -> Iterator[tuple[str, bytes]]:
         yield MANIFEST, manifest.to_json()
@@ -198,11 +198,5 @@ def write_whole(path: Path, manifest: Manifest, contents: Contents) -> None:
                 raise ResultError(f"{name}: changed while it was archived; archive it again")
             yield name, content
 
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with scratch_directory(path.parent) as scratch:
-            new = scratch / path.name
-            write_tar(new, members())
-            new.replace(path)
-    except OSError as error:
-        raise ResultError(f"{path}: cannot be written: {os_reason(error)}") from None
+    with replacing(path) as new:
+        write_tar(new, members())

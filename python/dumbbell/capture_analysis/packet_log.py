@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 
 from dumbbell import _core
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.base.errors import CaptureError, ResultError, os_reason
+from dumbbell.base.errors import CaptureError, ResultError
+from dumbbell.base.writing import replacing
 from dumbbell.capture_analysis.analysis import ANALYSIS_SCHEMA_VERSION
 from dumbbell.capture_analysis.analyze import capture_path, joined
 from dumbbell.run.directory import check_parent
@@ -98,15 +99,13 @@ class PacketLog:
             It cannot be written, or the name has another end.
         """
         path = check_format(Path(path))
-        try:
+        with replacing(path) as new:
             if path.suffix == ".arrow":
-                pyarrow.feather.write_feather(self.events, path, compression="zstd")
+                pyarrow.feather.write_feather(self.events, new, compression="zstd")
             elif path.suffix == ".parquet":
-                pq.write_table(self.events, path, compression="zstd")
+                pq.write_table(self.events, new, compression="zstd")
             else:
-                pyarrow.csv.write_csv(plain(self.events), path)
-        except OSError as error:
-            raise ResultError(f"{path}: cannot be written: {os_reason(error)}") from None
+                pyarrow.csv.write_csv(plain(self.events), new)
         return path
 
 

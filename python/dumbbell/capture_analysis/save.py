@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dumbbell.base.quantities.json_text import json_text
+from dumbbell.base.writing import adding
 from dumbbell.figures.figure import Figure
-from dumbbell.run.directory import check_parent, unwritable
 
 __all__ = ["save"]
 
@@ -32,14 +32,9 @@ def save(
     """
     from dumbbell.figures.frame import save_all
 
-    check_parent(directory)
-    written = []
-    try:
-        for table, rows in tables.items():
-            written.append(directory / f"{table}.parquet")
-            pq.write_table(rows, written[-1], compression="zstd")
-        written.append(directory / name)
-        written[-1].write_text(json_text(document) + "\n", encoding="utf-8")
-        return written + save_all(figures, directory)
-    except OSError as error:
-        raise unwritable(directory, error) from None
+    files = [f"{table}.parquet" for table in tables]
+    with adding(directory) as new:
+        for file, rows in zip(files, tables.values(), strict=True):
+            pq.write_table(rows, new(file), compression="zstd")
+        new(name).write_text(json_text(document) + "\n", encoding="utf-8")
+    return [directory / file for file in (*files, name)] + save_all(figures, directory)

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from dumbbell.base.errors import GateError, os_reason
+from dumbbell.base.errors import GateError
 from dumbbell.base.optional import optional
+from dumbbell.base.writing import write_file
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.gate import (
     LEVEL,
@@ -261,7 +262,7 @@ def write_files(gate: Gate, record: Path | None, junit: Path | None, markdown: P
 
         write_junit(gate, junit)
     if markdown is not None:
-        write_text(markdown, to_markdown(gate))
+        write_file(markdown, to_markdown(gate))
 
 
 def run_with_progress(
@@ -336,12 +337,3 @@ def print_suites() -> None:
         rows.append((name, suite.title, " ".join(tested), f"{len(counts)}", f"{cells}", f"{runs}"))
     columns = ("suite", "what it asks", "tests", "cases", "cells", "runs")
     print_table(columns, rows, left=range(3))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, or say in one line why not."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise GateError(f"{path}: cannot be written: {os_reason(error)}") from None

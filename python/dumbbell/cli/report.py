@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from dumbbell.base.errors import ResultError
+from dumbbell.base.writing import replacing
 from dumbbell.capture_analysis import Analysis
 from dumbbell.report.analysis_page import write_analysis_report
 from dumbbell.report.source import WITH_ARTICLE, kind_of, load_results
@@ -99,7 +100,8 @@ def copy_reproduction(directory: Path, _: Path | None, path: Path, __: str) -> d
             f"{directory}: its page is missing; `dumbbell reproduce` with the same --out writes it"
         )
     if written.resolve() != path.resolve():
-        shutil.copyfile(written, path)
+        with replacing(path) as new:
+            shutil.copyfile(written, new)
     return {}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dumbbell.base.quantities.plain_value import to_plain
 from dumbbell.base.quantities.pluralize import pluralize
+from dumbbell.base.writing import write_file
 from dumbbell.cli.answers import print_best
 from dumbbell.cli.sweep_table import print_sweep
 from dumbbell.compare.answers import answers_key, sweep_answers
@@ -57,18 +58,18 @@ def draw_figures(result: SweepResult, out_dir: Path) -> None:
     """Draw a sweep, unless its figures exist and are of the same rows."""
     directory = out_dir / "figures"
     drawn = directory / DRAWN
-    rows = file_digest((out_dir / ROWS).read_bytes())
+    try:
+        rows = file_digest((out_dir / ROWS).read_bytes())
+    except FileNotFoundError:
+        return  # the sweep was begun again meanwhile, which draws its own
     of_these = f"{rows} {result.provenance['engine_version']}"
-    if drawn.is_file():
-        lines = drawn.read_text(encoding="utf-8").splitlines()
-        names = lines[1:]
-        if lines[:1] == [of_these] and names and all((directory / n).is_file() for n in names):
-            return
-        drawn.unlink()
+    lines = drawn.read_text(encoding="utf-8").splitlines() if drawn.is_file() else []
+    names = lines[1:]
+    if lines[:1] == [of_these] and names and all((directory / n).is_file() for n in names):
+        return
     files = draw(result, directory)
     if files:
-        lines = [of_these, *(path.name for path in files)]
-        drawn.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        write_file(drawn, "\n".join([of_these, *(path.name for path in files), ""]))
 
 
 def draw(result: SweepResult, directory: Path) -> list[Path]:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.base.errors import ResultError, os_reason
+from dumbbell.base.errors import ResultError
 from dumbbell.base.result_file import read_json
+from dumbbell.base.writing import write_file
 from dumbbell.compare.engines import METRIC_NAMES, OPTIONAL_METRIC_NAMES, Rows
 from dumbbell.metrics import METRICS, measure
 from dumbbell.run import Run
@@ -90,13 +91,7 @@ def write(head: Mapping[str, Any], cases: Iterable[Mapping[str, Any]], path: Pat
     text = (
         json.dumps(head, ensure_ascii=False)[:-1] + ', "cases": [\n' + ",\n".join(lines) + "\n]}\n"
     )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_name(path.name + ".new")
-        new.write_text(text, encoding="utf-8")
-        new.replace(path)
-    except OSError as error:
-        raise ResultError(f"{path}: cannot be written: {os_reason(error)}") from None
+    write_file(path, text)
 
 
 def provenance(runs: Iterable[Run]) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from dumbbell.base.errors import ResultError
 from dumbbell.base.result_file import read_bytes, read_json
-from dumbbell.base.scratch import scratch_directory
+from dumbbell.base.writing import replacing
 from dumbbell.congestion_control.sources import MAX_KEPT_BYTES, Sources, is_plain_path
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "StoredSources",
     "listing_of",
     "set_name",
+    "write_set",
     "write_sources",
 ]
 
@@ -45,32 +46,37 @@ def listing_of(sources: Sources) -> bytes:
     return (json.dumps(listing, indent=1) + "\n").encode()
 
 
-def write_sources(result: Path, sources: Sources) -> None:
-    """Write sources into a result's directory, unless they are there.
+def write_sources(result: Path, sources: Iterable[Sources]) -> None:
+    """Write sources into a result's directory, unless they are there and whole.
 
     Raises
     ------
-    OSError
+    ResultError
         They cannot be written.
     """
-    place = result / DIRECTORY / set_name(sources)
-    if (place / LISTING).is_file() and all((place / path).is_file() for path in sources.texts):
-        return
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with scratch_directory(place.parent) as scratch:
-        new = scratch / "new"
-        new.mkdir()
-        for path, text in sources.texts.items():
-            (new / path).parent.mkdir(parents=True, exist_ok=True)
-            (new / path).write_bytes(text)
-        (new / LISTING).write_bytes(listing_of(sources))
-        if place.exists():
-            place.rename(scratch / "old")
-        try:
-            new.rename(place)
-        except OSError:
-            if not place.is_dir():  # else another process was faster
-                raise
+    for each in sources:
+        place = result / DIRECTORY / set_name(each)
+        there = whole_set(place)
+        if there is None or not there.texts.keys() >= each.texts.keys():
+            with replacing(place) as new:
+                write_set(new, each)
+
+
+def write_set(new: Path, sources: Sources) -> None:
+    """Make the directory of some sources."""
+    new.mkdir(parents=True)
+    for path, text in sources.texts.items():
+        (new / path).parent.mkdir(parents=True, exist_ok=True)
+        (new / path).write_bytes(text)
+    (new / LISTING).write_bytes(listing_of(sources))
+
+
+def whole_set(place: Path) -> Sources | None:
+    """Read a directory of sources; None if it is missing or damaged."""
+    try:
+        return read_set(place)
+    except (OSError, ResultError):
+        return None
 
 
 class StoredSources(Mapping[str, Sources]):

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.base.errors import ResultError, os_reason
 from dumbbell.base.quantities.quantity import Rate
+from dumbbell.base.writing import replacing
 from dumbbell.capture_analysis.packet_log import PacketLog
 from dumbbell.run import Run
 from dumbbell.scenario.link import UNLIMITED
@@ -59,11 +59,8 @@ def write_mahimahi_log(place: Path, run: Run, packets: PacketLog, link: str, beg
     rows = packets.events.filter(pc.equal(packets.events["link"].cast(pa.string()), link))
     lines = [*events_of(rows, offset_us), *opportunities(run, link)]
     lines.sort(key=lambda line: (line[0], ORDER[line[1]]))
-    try:
-        with place.open("w", encoding="utf-8") as file:
-            write_lines(file, run, link, lines)
-    except OSError as error:
-        raise ResultError(f"{place}: cannot be written: {os_reason(error)}") from None
+    with replacing(place) as new, new.open("w", encoding="utf-8") as file:
+        write_lines(file, run, link, lines)
 
 
 def write_lines(file: IO[str], run: Run, link: str, lines: list[Line]) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from dumbbell.base.errors import ResultError, check_directory
+from dumbbell.base.writing import adding
 from dumbbell.export.group_rows import group_rows
 from dumbbell.export.long_table import long_table
 from dumbbell.report.source import sweep_of_run
 from dumbbell.run import Run
-from dumbbell.run.directory import DOCUMENT, ParquetTables, unwritable
+from dumbbell.run.directory import DOCUMENT, ParquetTables
 from dumbbell.sweeps import SweepResult
 
 __all__ = ["export_csv"]
@@ -42,15 +44,15 @@ def export_csv(directory: str | Path, out: str | Path | None = None) -> list[Pat
     """
     directory = Path(directory)
     place = Path(out) if out is not None else directory / "csv"
+    tables = tables_of(directory)
+    first = next(tables)  # before anything is written
     written = []
-    try:
-        for name, table in tables_of(directory):
-            place.mkdir(parents=True, exist_ok=True)
+    with adding(place) as new:
+        for name, table in chain([first], tables):
             path = place / f"{name}.csv"
-            pa_csv.write_csv(flat(table), path, pa_csv.WriteOptions(quoting_style="needed"))
+            options = pa_csv.WriteOptions(quoting_style="needed")
+            pa_csv.write_csv(flat(table), new(path.name), options)
             written.append(path)
-    except OSError as error:
-        raise unwritable(place, error) from None
     return written
 
 

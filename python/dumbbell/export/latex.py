@@ -9,12 +9,12 @@ from pathlib import Path
 
 from dumbbell.base.errors import ResultError
 from dumbbell.base.quantities.pluralize import pluralize
+from dumbbell.base.writing import write_file
 from dumbbell.metrics import Metric
 from dumbbell.plots.result_figures import USUAL, SweepView
 from dumbbell.plots.sweep_layout import axis_label, tick_label
 from dumbbell.report.source import load_results
 from dumbbell.report.summary_table import digits_of
-from dumbbell.run.directory import unwritable
 from dumbbell.statistics import Interval
 from dumbbell.statistics.format import MIN_INTERVAL
 from dumbbell.sweeps.design import label_of
@@ -59,13 +59,7 @@ def export_latex(
     directory = Path(directory)
     place = Path(out) if out is not None else directory / "latex"
     view = SweepView(load_results(directory))
-    text = latex_table(view, metrics)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "table.tex").write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise unwritable(place, error) from None
-    return place / "table.tex"
+    return write_file(place / "table.tex", latex_table(view, metrics))
 
 
 def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.base.errors import ResultError
+from dumbbell.base.writing import write_file
 from dumbbell.run import Run
-from dumbbell.run.directory import unwritable
 from dumbbell.scenario.group_labels import group_labels
 
 __all__ = ["export_qlog", "qlog_of"]
@@ -51,12 +51,7 @@ def export_qlog(directory: str | Path, out: str | Path | None = None) -> Path:
             f"{directory}: a qlog is of one run; use a directory in {directory / 'runs'}"
         )
     text = json.dumps(qlog_of(Run.load(directory)), separators=(",", ":"))
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "run.qlog").write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise unwritable(place, error) from None
-    return place / "run.qlog"
+    return write_file(place / "run.qlog", text + "\n")
 
 
 def qlog_of(run: Run) -> dict[str, Any]:

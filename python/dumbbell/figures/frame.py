@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import ResultError
 from dumbbell.base.optional import optional
+from dumbbell.base.writing import adding
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.fit_text import fit_labels, fit_ticks, wrapped
 from dumbbell.figures.static import SETTINGS, Handles, draw, draw_legend
@@ -86,14 +87,14 @@ def save(figure: Figure, directory: Path) -> list[Path]:
     ------
     MissingPackageError
         matplotlib is not installed.
+    ResultError
+        They cannot be written.
     """
     mpl = optional("matplotlib", extra="plot", purpose="a figure as a file")
-    directory.mkdir(parents=True, exist_ok=True)
     shown = [replace(figure, caption="")]
     with mpl.rc_context(SETTINGS):
         canvas = compose(shown, FILE_MM, "report", shared_ranges(shown))
-        paths = [directory / f"{figure.name}.{suffix}" for suffix in ("png", "svg")]
-        return [write(canvas, path, PNG_DPI["report"]) for path in paths]
+        return write(canvas, directory, figure.name, ("png", "svg"), PNG_DPI["report"])
 
 
 def drawn(figures: Sequence[Figure], size: str = "2col") -> Canvas:
@@ -231,10 +232,15 @@ class Legend:
             text.set_text(wrapped(text, text.get_window_extent().width - over_px))
 
 
-def write(canvas: Canvas, path: Path, dpi: int) -> Path:
-    """Write one format; the same figure gives the same bytes."""
+def write(
+    canvas: Canvas, directory: Path, name: str, formats: Iterable[str], dpi: int
+) -> list[Path]:
+    """Write a figure in some formats; the same figure gives the same bytes."""
     metadata: dict[str, dict[str, Any]] = {
         "svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None},
     }  # fmt: skip
-    canvas.savefig(path, dpi=dpi, metadata=metadata[path.suffix[1:]])
-    return path
+    files = {f"{name}.{each}": metadata[each] for each in formats}
+    with adding(directory) as new:
+        for file, about in files.items():
+            canvas.savefig(new(file), dpi=dpi, metadata=about)
+    return [directory / file for file in files]

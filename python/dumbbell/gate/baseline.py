@@ -11,6 +11,7 @@ from typing import Any
 
 from dumbbell.base.errors import GateError, ResultError, os_reason
 from dumbbell.base.result_file import read_json
+from dumbbell.base.writing import errors_of_writing, write_file
 from dumbbell.congestion_control.choice import is_file
 from dumbbell.gate.case import Observed, Subject
 from dumbbell.gate.suite_file import build_suite
@@ -47,23 +48,17 @@ def save_baseline(result: SuiteResult, directory: Path) -> Path:
     Raises
     ------
     GateError
-        It cannot be written, or the directory holds something else.
+        The directory holds something else.
+    ResultError
+        It cannot be written.
     """
     path = directory / BASELINE
-    try:
+    with errors_of_writing(directory):
         if directory.is_dir() and any(directory.iterdir()) and not path.exists():
             raise GateError(
                 f"{directory}: is not empty and holds no baseline; name another directory"
             )
-        directory.mkdir(parents=True, exist_ok=True)
-        new = path.with_name(f".{BASELINE}.{os.getpid()}")
-        new.write_text(to_text(result, directory), encoding="utf-8")
-        new.replace(path)
-    except OSError as error:
-        raise GateError(
-            f"{directory}: cannot be written: {os_reason(error)}; name another directory"
-        ) from None
-    return path
+    return write_file(path, to_text(result, directory))
 
 
 def to_text(result: SuiteResult, directory: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
 
-from dumbbell.base.errors import GateError, os_reason
+from dumbbell.base.writing import replacing
 from dumbbell.gate.comparison import Change
 from dumbbell.gate.criterion_outcome import Met
 from dumbbell.gate.gate import Gate
@@ -23,7 +23,7 @@ def write_junit(gate: Gate, path: Path) -> None:
 
     Raises
     ------
-    GateError
+    ResultError
         The file cannot be written.
     """
     suite = TestSuite(gate.after.suite.name)
@@ -46,11 +46,8 @@ def write_junit(gate: Gate, path: Path) -> None:
     document = JUnitXml("dumbbell gate")
     document.add_testsuite(suite)
     document.update_statistics()  # type: ignore[no-untyped-call]
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        document.write(str(path), pretty=True)
-    except OSError as error:
-        raise GateError(f"{path}: cannot be written: {os_reason(error)}") from None
+    with replacing(path) as new:
+        document.write(str(new), pretty=True)
 
 
 def results_of(failures: Sequence[str], error: str | None) -> list[FinalResult]:

@@ -75,7 +75,7 @@ def save_for_print(
     Raises
     ------
     ResultError
-        There is no such format, size or style.
+        There is no such format, size or style, or a file cannot be written.
     MissingPackageError
         matplotlib is not installed.
     """
@@ -88,9 +88,7 @@ def save_for_print(
     ):
         if word not in known:
             raise ResultError(f"unknown {what} `{word}`{nearest(word, known)}")
-    place = Path(directory)
-    place.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context({**PRINT, "svg.fonttype": SVG_TEXT[style]}):
         ranges = ranges or shared_ranges(figures)
         canvas = compose(figures, WIDTHS_MM[size], style, ranges, heading)
-        return [write(canvas, place / f"{name}.{each}", PNG_DPI[style]) for each in formats]
+        return write(canvas, Path(directory), name, formats, PNG_DPI[style])

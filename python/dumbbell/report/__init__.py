@@ -5,10 +5,6 @@
 and `cells.js` shows a cell over time when it is selected.
 """
 
-from dumbbell.report.template import plot, render_template, write_page
+from dumbbell.report.template import plot, render_template
 
-__all__ = [
-    "plot",
-    "render_template",
-    "write_page",
-]
+__all__ = ["plot", "render_template"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dumbbell.base.writing import write_file
 from dumbbell.capture_analysis import Analysis
 from dumbbell.capture_analysis.connection_table import COLUMNS, connection_row
 from dumbbell.capture_analysis.figures import draw_figures
-from dumbbell.report.template import plot, render_template, write_page
+from dumbbell.report.template import plot, render_template
 
 __all__ = ["MAX_ROWS", "render_analysis", "write_analysis_report"]
 
@@ -17,7 +18,7 @@ MAX_ROWS = 200
 
 def write_analysis_report(analysis: Analysis, path: Path, language: str = "") -> Path:
     """Write the page, whole or not at all."""
-    return write_page(render_analysis(analysis, language), path)
+    return write_file(path, render_analysis(analysis, language))
 
 
 def render_analysis(analysis: Analysis, language: str = "") -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from dumbbell.base.errors import ScenarioError
+from dumbbell.base.writing import write_file
 from dumbbell.compare.answers import Answer, chance_of, run_answers, sweep_answers
 from dumbbell.figures.y_range import y_ranges
 from dumbbell.metrics import Metric
@@ -29,7 +30,7 @@ from dumbbell.report.link_table import (
 from dumbbell.report.rerun import rerun_text, seeds_text
 from dumbbell.report.side_by_side import SweepComparison, compare_sweeps, second_view
 from dumbbell.report.summary_table import CellTable, make_tables
-from dumbbell.report.template import render_template, write_page
+from dumbbell.report.template import render_template
 from dumbbell.report.verdict_table import VerdictNote, verdict_counts, verdict_notes
 from dumbbell.scenario.group_labels import label_of
 from dumbbell.sweeps import SweepResult
@@ -155,7 +156,7 @@ def write_sweep_report(
 ) -> Path:
     """Write a sweep's report, whole or not at all; `render_sweep` has the parameters."""
     page = render_sweep(result, against=against, language=language, on_progress=on_progress)
-    return write_page(page, Path(path))
+    return write_file(Path(path), page)
 
 
 def render_sweep(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.base.scratch import scratch_directory
 from dumbbell.figures import Figure
 from dumbbell.report.chart import chart, script_json
 from dumbbell.report.language import bilingual, marked
 
-__all__ = ["plot", "render_template", "write_page"]
+__all__ = ["plot", "render_template"]
 
 
 def render_template(
@@ -66,13 +64,3 @@ def uplot(file: str) -> Markup:
 def plot(figure: Figure) -> tuple[Figure, Markup]:
     """Return a figure with its JSON for the page's script."""
     return figure, script_json(chart(figure))
-
-
-def write_page(text: str, path: Path) -> Path:
-    """Write a page, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with scratch_directory(path.parent) as scratch:
-        new = scratch / path.name
-        new.write_text(text, encoding="utf-8")
-        new.replace(path)
-    return path

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.base.writing import write_file
 from dumbbell.compare.xval import CrossValidation, XvalCase
 from dumbbell.compare.xval_table import (
     COLUMNS,
@@ -13,7 +14,7 @@ from dumbbell.compare.xval_table import (
     counts,
     overview_rows,
 )
-from dumbbell.report.template import plot, render_template, write_page
+from dumbbell.report.template import plot, render_template
 from dumbbell.report.xval_figures import draw_case
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ __all__ = ["render", "write_page_of"]
 
 def write_page_of(result: CrossValidation, path: Path, language: str = "") -> Path:
     """Write the page, whole or not at all."""
-    return write_page(render(result, language), path)
+    return write_file(path, render(result, language))
 
 
 def render(result: CrossValidation, language: str = "") -> str:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from dumbbell._core import MAX_ROWS
 from dumbbell.base.errors import ResultError, check_directory, os_reason
 from dumbbell.base.result_file import check_regular, read_json
-from dumbbell.base.scratch import scratch_directory
+from dumbbell.base.writing import Batch, errors_of_writing, replacing
 from dumbbell.congestion_control.source_store import DIRECTORY as SOURCES
-from dumbbell.congestion_control.source_store import write_sources
+from dumbbell.congestion_control.source_store import set_name, write_set
 from dumbbell.congestion_control.sources import Sources
 from dumbbell.run.capture import CAPTURE, link_or_copy
 from dumbbell.run.connections import CONNECTIONS, check_connections
@@ -30,9 +30,9 @@ __all__ = [
     "check_parent",
     "check_place",
     "encode",
+    "fill",
     "read",
     "write",
-    "write_sources_in",
 ]
 
 DOCUMENT = "run.json"
@@ -199,7 +199,7 @@ def write(
     *,
     is_managed: bool = False,
 ) -> Path:
-    """Write a run completely or not at all: into a temporary directory that is then renamed.
+    """Write a run, completely or not at all.
 
     Parameters
     ----------
@@ -222,49 +222,26 @@ def write(
         The directory holds something else, or cannot be written.
     """
     check_replaceable(directory, is_managed=is_managed)
-    try:
-        write_whole(directory, document, tables, capture, sources)
-    except OSError as error:
-        raise unwritable(directory, error) from None
+    with replacing(directory) as new:
+        fill(new, document, tables, capture, sources)
     return directory
 
 
-def write_whole(
-    directory: Path,
+def fill(
+    new: Path,
     document: str,
     tables: Mapping[str, pa.Table],
-    capture: Path | None,
-    sources: Iterable[Sources],
+    capture: Path | None = None,
+    sources: Iterable[Sources] = (),
 ) -> None:
-    """Write a run next to its place, then rename it."""
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    with scratch_directory(directory.parent) as scratch:
-        new = scratch / "new"
-        new.mkdir()
-        write_tables(new, tables)
-        if capture is not None:
-            link_or_copy(capture, new / CAPTURE)
-        for each in sources:
-            write_sources(new, each)
-        (new / DOCUMENT).write_text(document + "\n", encoding="utf-8")
-        if directory.exists():
-            directory.rename(scratch / "old")
-        new.rename(directory)
-
-
-def write_sources_in(directory: Path, sources: Iterable[Sources]) -> None:
-    """Write sources into the directory of many runs, each once.
-
-    Raises
-    ------
-    ResultError
-        They cannot be written.
-    """
-    try:
-        for each in sources:
-            write_sources(directory, each)
-    except OSError as error:
-        raise unwritable(directory, error) from None
+    """Make the directory of a run; see `write`."""
+    new.mkdir()
+    write_tables(new, tables)
+    if capture is not None:
+        link_or_copy(capture, new / CAPTURE)
+    for each in sources:
+        write_set(new / SOURCES / set_name(each), each)
+    (new / DOCUMENT).write_text(document + "\n", encoding="utf-8")
 
 
 def write_tables(new: Path, tables: Mapping[str, pa.Table]) -> None:
@@ -310,12 +287,8 @@ def check_place(directory: Path) -> None:
         The directory holds something else, or cannot be written.
     """
     check_replaceable(directory)
-    try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        with scratch_directory(directory.parent):
-            pass
-    except OSError as error:
-        raise unwritable(directory, error) from None
+    with errors_of_writing(directory), Batch(directory.parent):
+        pass
 
 
 def check_parent(directory: Path) -> None:
@@ -326,20 +299,8 @@ def check_parent(directory: Path) -> None:
     ResultError
         It cannot be made or written.
     """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with scratch_directory(directory):
-            pass
-    except OSError as error:
-        raise unwritable(directory, error) from None
-
-
-def unwritable(directory: Path, error: OSError) -> ResultError:
-    """Return the error for a directory that cannot be written."""
-    reason = os_reason(error)
-    if isinstance(error, FileExistsError):  # mkdir's error for a parent that is a file
-        reason = f"`{error.filename}` is not a directory"
-    return ResultError(f"{directory}: cannot be written: {reason}; name another `--out`")
+    with errors_of_writing(directory), Batch(directory):
+        pass
 
 
 def check_replaceable(directory: Path, *, is_managed: bool = False) -> None:
@@ -353,12 +314,10 @@ def check_replaceable(directory: Path, *, is_managed: bool = False) -> None:
                 else ""
             )
         )
-    try:
+    with errors_of_writing(directory):
         refused = directory.exists() and not is_replaceable(directory)
         is_looked_at = not (refused or is_managed) and directory.exists()
         strange = sorted(strangers_in(directory)) if is_looked_at else []
-    except OSError as error:
-        raise unwritable(directory, error) from None
     if refused:
         raise ResultError(f"{directory}: exists and does not hold a run; name another directory")
     if strange:

@@ -21,7 +21,7 @@ from dumbbell.congestion_control.recorded import (
     SourceReference,
     declared_of,
 )
-from dumbbell.congestion_control.source_store import StoredSources
+from dumbbell.congestion_control.source_store import StoredSources, write_sources
 from dumbbell.congestion_control.sources import Sources
 from dumbbell.run import directory as run_directory
 from dumbbell.run.connections import connections_of
@@ -384,14 +384,12 @@ class Run:
             The directory holds something else, or cannot be written.
         """
         sources = [each if texts else each.without_texts() for each in self.kept_sources()]
-        own = () if sources_in is not None else sources
-        place = run_directory.write(
-            Path(directory), self.to_json(), self.tables, self.capture, own,
-            is_managed=sources_in is not None,
-        )  # fmt: skip
         if sources_in is not None:
-            run_directory.write_sources_in(sources_in, sources)
-        return place
+            write_sources(sources_in, sources)
+        return run_directory.write(
+            Path(directory), self.to_json(), self.tables, self.capture,
+            () if sources_in is not None else sources, is_managed=sources_in is not None,
+        )  # fmt: skip
 
     @classmethod
     def load(cls, directory: str | Path) -> Run:

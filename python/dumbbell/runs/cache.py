@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dumbbell.base.errors import ResultError, os_reason
+from dumbbell.base.writing import Batch
 from dumbbell.run.engine import KERNEL
 from dumbbell.runs import record_directory
 from dumbbell.runs.key import RunKey
@@ -43,7 +44,8 @@ class Cache:
     """Runs by their keys, in a directory that several processes may share.
 
     A cache never fails a sweep: a run that cannot be read is executed again, one that cannot be
-    written is not kept, and `notes` reports it once.
+    written is not kept, and `notes` reports it once. Nothing is synced: a run that a power failure
+    damaged cannot be read.
 
     Parameters
     ----------
@@ -111,7 +113,8 @@ class Cache:
             better = self._better(record, entry)
             if better is not None:
                 self._make_place()
-                record_directory.write(entry, better, self.entries)
+                with Batch(self.entries, is_lasting=False) as batch, batch.new(entry.name) as new:
+                    record_directory.fill(new, better)
         except (OSError, ResultError) as error:
             if not os.path.isdir(entry):  # noqa: PTH112 -- no error where a name is too long; else another process was faster
                 self.trouble = os_reason(error) if isinstance(error, OSError) else str(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.base.errors import ResultError, os_reason
-from dumbbell.base.scratch import abandoned, remove_abandoned, scratch_directory
+from dumbbell.base.scratch import abandoned
+from dumbbell.base.writing import Batch
 from dumbbell.runs import record_directory
 from dumbbell.runs.cache import CACHE_VARIABLE, Cache
 
@@ -200,7 +202,8 @@ def prune(
     entries = sorted(entries_of(cache), key=lambda entry: entry.used_s)
     left_bytes = sum(entry.size_bytes for entry in entries)
     now_s, gone, gone_bytes = time.time(), 0, 0
-    remove_abandoned(cache.entries)
+    for path in abandoned(cache.entries):
+        shutil.rmtree(path, ignore_errors=True)
     for path in other_layouts(cache):
         remove_entry(cache, path)
     for entry in entries:
@@ -216,10 +219,9 @@ def prune(
 def remove_entry(cache: Cache, path: Path) -> None:
     """Remove an entry completely, or not at all."""
     try:
-        cache.entries.mkdir(parents=True, exist_ok=True)
         # Moved first, to where `abandoned` finds what is left: no reader finds half an entry.
-        with scratch_directory(cache.entries) as doomed:
-            path.rename(doomed / "old")
+        with Batch(cache.entries, is_lasting=False) as doomed:
+            path.rename(doomed.scratch / "old")
     except FileNotFoundError:
         return  # another process was faster
     except OSError as error:

@@ -12,7 +12,6 @@ from typing import Any
 from dumbbell.base.documents import DocumentError, open_file
 from dumbbell.base.errors import ResultError, os_reason
 from dumbbell.base.result_file import parse_json, read_bytes, read_json
-from dumbbell.base.scratch import scratch_directory
 from dumbbell.run.capture import CAPTURE, link_or_copy
 from dumbbell.run.directory import DOCUMENT
 from dumbbell.runs.key import RunKey
@@ -24,9 +23,9 @@ __all__ = [
     "PROVENANCE",
     "check_files",
     "file_digest",
+    "fill",
     "read",
     "read_provenance",
-    "write",
 ]
 
 #: The content address of a run, and the digests of its files.
@@ -41,24 +40,17 @@ FORMAT = 1
 MAX_TABLE_BYTES = 16 << 30
 
 
-def write(
-    directory: Path,
-    record: Record,
-    scratch_in: Path,
-    *,
-    document: bytes | None = None,
-    capture: Path | None = None,
+def fill(
+    new: Path, record: Record, *, document: bytes | None = None, capture: Path | None = None
 ) -> None:
-    """Write a record, completely or not at all, in place of an older one.
+    """Make the directory of a record.
 
     Parameters
     ----------
-    directory
-        Where to; its parents are created.
+    new
+        The directory, which does not exist.
     record
         The record.
-    scratch_in
-        An existing directory on the same file system, where it is written first.
     document
         Text of `run.json`, if not the record's own.
     capture
@@ -67,34 +59,19 @@ def write(
     Raises
     ------
     OSError
-        It cannot be written; nothing of it remains.
+        It cannot be written.
     """
     document = record.document if document is None else document
-    with scratch_directory(scratch_in) as scratch:
-        new = scratch / "new"
-        new.mkdir()
-        files = write_tables(new, record) | {DOCUMENT: file_digest(document)}
-        (new / DOCUMENT).write_bytes(document)
-        if record.measured:
-            measures = compact(record.measured)
-            files[MEASURES] = file_digest(measures)
-            (new / MEASURES).write_bytes(measures)
-        if capture is not None:
-            link_or_copy(capture, new / CAPTURE)
-        (new / PROVENANCE).write_bytes(compact(to_provenance(record, files)))
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        put_in_place(new, directory, scratch / "old")
-
-
-def put_in_place(new: Path, directory: Path, old: Path) -> None:
-    """Rename a directory; move an older one out of its way."""
-    try:
-        new.rename(directory)
-    except OSError:
-        if not directory.is_dir():
-            raise
-        directory.rename(old)
-        new.rename(directory)
+    new.mkdir()
+    files = write_tables(new, record) | {DOCUMENT: file_digest(document)}
+    (new / DOCUMENT).write_bytes(document)
+    if record.measured:
+        measures = compact(record.measured)
+        files[MEASURES] = file_digest(measures)
+        (new / MEASURES).write_bytes(measures)
+    if capture is not None:
+        link_or_copy(capture, new / CAPTURE)
+    (new / PROVENANCE).write_bytes(compact(to_provenance(record, files)))
 
 
 def write_tables(new: Path, record: Record) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dumbbell.base.errors import ResultError
+from dumbbell.base.writing import Batch
 from dumbbell.metrics import AllMetrics
 from dumbbell.run.capture import Capture, pending_capture
 from dumbbell.runs import record_directory
@@ -34,6 +35,8 @@ class RunStore:
         Where runs are kept, if anywhere.
     out
         Where the sweep is written, time series too; None for nowhere.
+    batch
+        What puts its runs in place there.
     capture_of_all
         What to capture of every run, into its directory.
     kept
@@ -43,6 +46,7 @@ class RunStore:
     measuring: AllMetrics
     cache: Cache | None
     out: SweepDirectory | None
+    batch: Batch | None = None
     capture_of_all: Capture | None = None
     kept: dict[Key, KeptRun] = field(default_factory=dict)
 
@@ -67,11 +71,12 @@ class RunStore:
 
     def keep(self, case: PendingRun[Key], record: Record) -> Measures:
         """Write a run where the sweep is written, or note where it is; return its metrics."""
-        if self.out is not None:
+        if self.out is not None and self.batch is not None:
             place = self.out.place(*case.key)
             if record.place != place:
                 capture = self.capture(case.key)
-                self.out.write_run(case.key, record, None if capture is None else capture.path)
+                path = None if capture is None else capture.path
+                self.out.write_run(self.batch, case.key, record, path)
                 if capture is not None:
                     capture.path.unlink(missing_ok=True)  # the directory has it now
             self.kept[case.key] = KeptRun(record.key, place)

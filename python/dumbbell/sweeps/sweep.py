@@ -202,7 +202,7 @@ class Sweep:
         directory = None if out is None else self._directory(Path(out), texts=texts)
         kept_in = as_cache(cache, self.engine)
         measuring = AllMetrics(self.plan.warmup)
-        store = RunStore(measuring, kept_in, directory, capture)
+        store = RunStore(measuring, kept_in, directory, capture_of_all=capture)
         handler = RunHandler(
             self.engine, kept_in, store.keep, series=directory is not None,
             measuring=lambda _: measuring, saved=store.saved, capture=store.capture,
@@ -216,6 +216,8 @@ class Sweep:
 
         queue = Repetitions(self.scenarios, self.plan, take)
         with ExitStack() as stack:
+            if directory is not None:
+                store.batch = stack.enter_context(directory.batch())
             runner = self._runner(handler, executor, cluster, jobs, stack)
             try:
                 drive(queue, runner, on_progress)
@@ -271,6 +273,8 @@ class Sweep:
         self, store: RunStore, rows: Rows, same: IdenticalRuns, queue: Repetitions
     ) -> SweepResult:
         """Return the result of the finished runs, and write it."""
+        if store.batch is not None:
+            store.batch.settle()
         table = rows.table()
         # A run that was kept but not measured is in no row.
         keys = set(zip(table["cell"].to_pylist(), table["rep"].to_pylist(), strict=True))

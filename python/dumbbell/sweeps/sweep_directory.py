@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,16 +11,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dumbbell.base.errors import ResultError, check_directory, os_reason
+from dumbbell.base.errors import ResultError, check_directory
 from dumbbell.base.quantities.json_text import json_text
 from dumbbell.base.result_file import read_json
-from dumbbell.base.scratch import PREFIX, remove_abandoned, scratch_directory
+from dumbbell.base.scratch import PREFIX
+from dumbbell.base.writing import Batch, adding, errors_of_writing
 from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
-from dumbbell.congestion_control.sources import Sources
+from dumbbell.congestion_control.source_store import write_sources
 from dumbbell.metrics import AllMetrics, user_metrics
-from dumbbell.run.directory import check_parent, read_table, write_sources_in
+from dumbbell.run import directory as run_directory
+from dumbbell.run.directory import check_parent, read_table
 from dumbbell.runs import record_directory
 from dumbbell.runs.key import RunKey, run_key
 from dumbbell.runs.measuring import Measures, in_words_of
@@ -40,6 +42,8 @@ FORMAT = 1
 DOCUMENT = "sweep.json"
 ROWS = "rows.parquet"
 RUNS = "runs"
+#: How often finished runs are synced and put in place.
+SETTLE_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -72,8 +76,7 @@ class SweepDirectory:
             It holds another sweep or anything else, or cannot be written.
         """
         check_parent(self.path)
-        remove_abandoned(self.path)
-        remove_abandoned(self.path / RUNS)
+        foreign = is_foreign(self.path)  # first, for another process may begin the same sweep
         if (self.path / DOCUMENT).exists():
             there = read_document(self.path)
             ours = self._to_document(0, {})
@@ -84,23 +87,20 @@ class SweepDirectory:
                     f"{self.path}: holds another sweep ({' and '.join(changed)} differ); "
                     f"resume it with `--resume {self.path}`, or use another `--out`"
                 )
-        elif is_foreign(self.path):
+        elif foreign:
             raise ResultError(f"{self.path}: is not empty and holds no sweep; use another `--out`")
         # The plan or build may be another one; if it is interrupted, rows are made from the runs.
         (self.path / ROWS).unlink(missing_ok=True)
         self.write(0)
-        (self.path / RUNS).mkdir(exist_ok=True)
-        self.write_sources([each for each in map(sources_of, self.live_ccs) if each is not None])
+        sources = [each for each in map(sources_of, self.live_ccs) if each is not None]
+        write_sources(
+            self.path, sources if self.texts else [each.without_texts() for each in sources]
+        )
 
     @property
     def live_ccs(self) -> list[CongestionControlChoice]:
         """The congestion control algorithms that this process may run; not those of a result."""
         return [cc for cc in self.design.ccs if not isinstance(cc, RecordedCongestionControl)]
-
-    def write_sources(self, sources: Iterable[Sources]) -> None:
-        """Write what runs were built from, once for all of them."""
-        kept = [each if self.texts else each.without_texts() for each in sources]
-        write_sources_in(self.path, kept)
 
     def as_started(self) -> SweepDirectory:
         """Return it without texts if the sweep there was started without them."""
@@ -129,7 +129,20 @@ class SweepDirectory:
         """Return the directory of a run."""
         return place_of(self.path, self.design.cells[cell], rep)
 
-    def write_run(self, key: tuple[int, int], record: Record, capture: Path | None = None) -> Path:
+    def batch(self) -> Batch:
+        """Return what puts runs in place, several at once, as they finish.
+
+        Raises
+        ------
+        ResultError
+            The directory cannot be written.
+        """
+        with errors_of_writing(self.path):
+            return Batch(self.path / RUNS, every_s=SETTLE_S)
+
+    def write_run(
+        self, batch: Batch, key: tuple[int, int], record: Record, capture: Path | None = None
+    ) -> None:
         """Write a run, completely or not at all.
 
         Raises
@@ -140,13 +153,8 @@ class SweepDirectory:
         place = self.place(*key)
         scenario = self.design.scenario_of(self.design.cells[key[0]], key[1])
         text = record.run(scenario).to_json() + "\n"
-        try:
-            record_directory.write(
-                place, record, self.path / RUNS, document=text.encode(), capture=capture
-            )
-        except OSError as error:
-            raise ResultError(f"{place}: cannot be written: {os_reason(error)}") from None
-        return place
+        with errors_of_writing(place), batch.new(place.name) as new:
+            record_directory.fill(new, record, document=text.encode(), capture=capture)
 
     def write(
         self,
@@ -155,12 +163,11 @@ class SweepDirectory:
         failed: Mapping[tuple[int, int], str] | None = None,
     ) -> None:
         """Write `sweep.json`, and the rows when they are known; each whole or not at all."""
-        if rows is not None:
-            stream = pa.BufferOutputStream()
-            pq.write_table(rows, stream, compression="zstd")
-            replace_file(self.path / ROWS, stream.getvalue().to_pybytes())
         text = json_text(self._to_document(finished, failed or {}))
-        replace_file(self.path / DOCUMENT, (text + "\n").encode())
+        with adding(self.path) as new:
+            if rows is not None:
+                pq.write_table(rows, new(ROWS), compression="zstd")
+            new(DOCUMENT).write_text(text + "\n", encoding="utf-8")
 
     @cached_property
     def references(self) -> dict[str, dict[str, Any]]:
@@ -221,16 +228,6 @@ def is_foreign(path: Path) -> bool:
     return any(not entry.name.startswith(PREFIX) for entry in path.iterdir())
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file in a scratch directory next to it, then rename it."""
-    try:
-        with scratch_directory(path.parent) as scratch:
-            (scratch / path.name).write_bytes(content)
-            (scratch / path.name).replace(path)
-    except OSError as error:
-        raise ResultError(f"{path}: cannot be written: {os_reason(error)}") from None
-
-
 def save(result: SweepResult, path: Path) -> Path:
     """Write a sweep with all its runs."""
     ran = {
@@ -248,14 +245,16 @@ def save(result: SweepResult, path: Path) -> Path:
     )
     directory = SweepDirectory(path, design, result.plan, result.engine, result.provenance)
     directory.open()
-    for key in result.runs:
-        run = result.runs[key]
-        record = result.runs.record(key) if isinstance(result.runs, KeptRuns) else None
-        if record is None:
-            run.save(directory.place(*key), sources_in=path)
-        else:
-            directory.write_run(key, record, run.capture)
-            directory.write_sources(run.kept_sources())
+    with directory.batch() as batch:
+        for key in result.runs:
+            run, place = result.runs[key], directory.place(*key)
+            record = result.runs.record(key) if isinstance(result.runs, KeptRuns) else None
+            write_sources(path, run.kept_sources())
+            if record is not None:
+                directory.write_run(batch, key, record, run.capture)
+                continue
+            with errors_of_writing(place), batch.new(place.name) as new:
+                run_directory.fill(new, run.to_json(), run.tables, run.capture)
     directory.write(len(result.runs), result.rows, result.failed)
     return path
 

@@ -11,6 +11,7 @@ import typer
 
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities import json_text
+from dumbbell.base.writing import write_file
 from dumbbell.run import KERNEL, SIMULATOR, check_engine, check_parent
 from dumbbell.runs import Cache, Progress, SweepInterrupted, check_run_count
 from dumbbell.terminal import (
@@ -292,7 +293,7 @@ def with_attributions(
 def write_attribution(attributions: Sequence[Attribution], directory: Path, how: How) -> None:
     """Write `attribution.json` and `attribution.html`."""
     text = json_text([each.to_dict() for each in attributions])
-    (directory / f"{ATTRIBUTION}.json").write_text(text + "\n", encoding="utf-8")
+    write_file(directory / f"{ATTRIBUTION}.json", text + "\n")
     papers = [each.paper.name for each in attributions]
     page = directory / f"{ATTRIBUTION}.html"
     write_attribution_page(attributions, how.attribute_command(papers), page, how.language)

@@ -10,6 +10,7 @@ from typing import Any
 
 from dumbbell import __version__
 from dumbbell.base.quantities import json_text
+from dumbbell.base.writing import write_file
 from dumbbell.figures import Figure, save_all
 from dumbbell.run import (
     KERNEL,
@@ -307,8 +308,7 @@ def reproduce(
     for index, figure in enumerate(figures):
         report_stage(0.3 + 0.6 * index / len(figures), f"drawing {figure.name}")
         save_all([figure], out / "figures")
-    text = json_text(result.to_dict())
-    (out / "findings.json").write_text(text + "\n", encoding="utf-8")
+    write_file(out / "findings.json", json_text(result.to_dict()) + "\n")
     return result
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from dumbbell.report import render_template, write_page
+from dumbbell.base.writing import write_file
+from dumbbell.report import render_template
 from dumbbell_studies.papers.apparatus_element import name_of
 from dumbbell_studies.papers.finding import Outcome
 from dumbbell_studies.papers.plain_words import PLAIN_WORDS
@@ -284,4 +285,4 @@ def write_attribution_page(
     attributions: Sequence[Attribution], command: str, path: Path, language: str = ""
 ) -> Path:
     """Write the page, whole or not at all."""
-    return write_page(render_attribution(attributions, command, language), path)
+    return write_file(path, render_attribution(attributions, command, language))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from dumbbell.base.writing import write_file
 from dumbbell.figures import Figure
-from dumbbell.report import plot, render_template, write_page
+from dumbbell.report import plot, render_template
 from dumbbell.scenario import label_of
 
 if TYPE_CHECKING:
@@ -78,14 +79,14 @@ class PaperPage:
 
 def write_report(reproduction: Reproduction, path: Path, language: str = "") -> Path:
     """Write a paper's page, whole or not at all."""
-    return write_page(render(reproduction, language), path)
+    return write_file(path, render(reproduction, language))
 
 
 def write_site(
     reproductions: Sequence[Reproduction], command: str, path: Path, language: str = ""
 ) -> Path:
     """Write a page per paper and a front page into one file, whole or not at all."""
-    return write_page(render_site(reproductions, command, language), path)
+    return write_file(path, render_site(reproductions, command, language))
 
 
 def render(reproduction: Reproduction, language: str = "") -> str:

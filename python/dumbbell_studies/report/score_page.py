@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 
 from dumbbell.base.quantities import json_text
-from dumbbell.report import render_template, write_page
+from dumbbell.base.writing import write_file
+from dumbbell.report import render_template
 from dumbbell.run import SIMULATOR
 from dumbbell.statistics import Interval
 from dumbbell_studies.score import Board, Bound, Category, ControlScore, League, ScoredCase
@@ -152,8 +153,8 @@ class ScorePage:
 
 def write_league(league: League, directory: Path, language: str = "") -> Path:
     """Write score.json and report.html, each whole or not at all; return the page."""
-    write_page(json_text(league.to_dict()) + "\n", directory / JSON_FILE)
-    return write_page(render_league(league, language), directory / PAGE_FILE)
+    write_file(directory / JSON_FILE, json_text(league.to_dict()) + "\n")
+    return write_file(directory / PAGE_FILE, render_league(league, language))
 
 
 def render_league(league: League, language: str = "") -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dumbbell.base.errors import ScenarioError, os_reason
+from dumbbell.base.writing import adding
 from dumbbell.compare import Worst
 from dumbbell.scenario import Scenario, describe_path
 from dumbbell.scenario_space import Candidate, Plain
@@ -168,17 +168,14 @@ def test_{self.name}():
 
         Raises
         ------
-        ScenarioError
+        ResultError
             They cannot be written.
         """
-        toml, test = directory / f"{self.name}.toml", directory / f"test_{self.name}.py"
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            toml.write_text(self.toml(), encoding="utf-8")
-            test.write_text(self.pytest(toml.name), encoding="utf-8")
-        except OSError as error:
-            raise ScenarioError(f"{directory}: cannot be written: {os_reason(error)}") from None
-        return [toml, test]
+        toml, test = f"{self.name}.toml", f"test_{self.name}.py"
+        with adding(directory) as new:
+            new(toml).write_text(self.toml(), encoding="utf-8")
+            new(test).write_text(self.pytest(toml), encoding="utf-8")
+        return [directory / toml, directory / test]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for programs."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import keyword
 import re
-import shutil
 from pathlib import Path
 from typing import Literal, get_args
 
 from dumbbell import _core
-from dumbbell.base.errors import EngineError, ResultError, ScenarioError, os_reason
+from dumbbell.base.errors import EngineError, ResultError, ScenarioError
 from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.base.writing import replacing
 from dumbbell.congestion_control import congestion_controls
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES
 
@@ -77,24 +77,24 @@ def new(name: str, directory: Path, kind: Kind = "loss") -> list[Path]:
     place = directory / name
     if place.exists():
         raise ResultError(f"{place} already exists; remove it, or choose another name")
-    written = []
-    try:
-        place.mkdir(parents=True)
-        for file in FILES:
-            path = place / file.replace("NAME", name)
-            path.write_text(text_of(file, name, kind), encoding="utf-8")
-            written.append(path)
-    except OSError as error:
-        raise ResultError(f"{place}: cannot be written: {os_reason(error)}") from None
-    if compile_error(written[0]) is not None:
-        harmless = place / "harmless.bpf.c"
-        harmless.write_text(text_of("NAME.bpf.c", "harmless", kind), encoding="utf-8")
-        always = compile_error(harmless)
-        shutil.rmtree(place)
+    texts = {file.replace("NAME", name): text_of(file, name, kind) for file in FILES}
+    with replacing(place) as new:
+        new.mkdir()
+        for file, text in texts.items():
+            (new / file).write_text(text, encoding="utf-8")
+        check_name(new, name, kind)
+    return [place / file for file in texts]
+
+
+def check_name(new: Path, name: str, kind: Kind) -> None:
+    """Refuse a name with which the new source does not compile."""
+    if compile_error(new / f"{name}.bpf.c") is not None:
+        text = text_of("NAME.bpf.c", "harmless", kind)
+        (new / "harmless.bpf.c").write_text(text, encoding="utf-8")
+        always = compile_error(new / "harmless.bpf.c")
         if always is not None:
             raise EngineError(always)
         raise ScenarioError(f"`{name}` is already a name in the headers; choose another", key="cc")
-    return written
 
 
 def text_of(file: str, name: str, kind: Kind) -> str:
