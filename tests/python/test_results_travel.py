@@ -290,7 +290,7 @@ def test_code_of_a_result_is_not_run_unasked(incomplete, cli, monkeypatch):
         outcome = cli("sweep", "--resume", "sweep")
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1
-    assert "lacks runs of `./mine.bpf.c`, which is not here" in outcome.err
+    assert "lacks runs or the source of `./mine.bpf.c`, which is not here" in outcome.err
     assert "`--cc FILE`" in outcome.err
     assert "`--trust`: it is code" in outcome.err
     # Not even from the place in the directory that its name happens to be.

@@ -30,6 +30,7 @@ from .power_failure import KINDS, digest_of
 HERE = Path(__file__).parent
 PACKAGES = Path(dumbbell.__file__).parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PACKAGES)}
+ROOT = HERE.parents[1]
 call, rename = writing.call, Path.rename
 
 
@@ -311,6 +312,57 @@ def test_sweeps_into_one_directory_at_once(tmp_path, either_way, monkeypatch):
         for path in (tmp_path / "out/runs").glob("*/provenance.json"):
             os.truncate(path, 0)  # so that the next ones replace the runs
     assert len(SweepResult.load(tmp_path / "out").runs) == 4
+
+
+# Sources.
+
+
+@pytest.fixture
+def swept(tmp_path, monkeypatch):
+    """A sweep of a file, in `sweep`."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "cc/reno.bpf.c", "mine.bpf.c")
+    Sweep(dumbbell.Scenario(["./mine.bpf.c"], time="1s"), {}).run(cache=False, out="sweep")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", [("sweep", "--resume", "sweep"),
+                                     ("archive", "sweep", "-o", "sweep.tar.zst")])  # fmt: skip
+@pytest.mark.parametrize("names", ["*", "*.c", "sources.json"])
+def test_emptied_sources_are_written_again(swept, cli, command, names):
+    kept = tree(swept / "sweep/sources")
+    assert set(kept) == {f"{next(iter(kept)).split('/')[0]}/{name}"
+                         for name in ("mine.bpf.c", "sources.json")}  # fmt: skip
+    for path in (swept / "sweep/sources").glob(f"*/{names}"):
+        os.truncate(path, 0)
+    outcome = cli(*command)
+    assert outcome.code == 0, outcome.err
+    assert tree(swept / "sweep/sources") == kept
+
+
+def test_emptied_sources_that_are_not_here_are_missed(swept, cli):
+    for path in (swept / "sweep/sources").glob("*/*"):
+        os.truncate(path, 0)
+    (swept / "elsewhere").mkdir()
+    (swept / "mine.bpf.c").rename(swept / "elsewhere/mine.bpf.c")
+    outcome = cli("sweep", "--resume", "sweep")
+    assert outcome.code == 2
+    assert "lacks runs or the source of `./mine.bpf.c`" in outcome.err
+    assert "is damaged" in cli("archive", "sweep", "-o", "sweep.tar.zst").err
+    outcome = cli("sweep", "--resume", "sweep", "--cc", "elsewhere/mine.bpf.c")
+    assert outcome.code == 0, outcome.err
+    assert cli("archive", "sweep", "-o", "sweep.tar.zst").code == 0
+
+
+def test_a_digest_that_was_kept_alone_is_mended_alone(swept, cli):
+    sweep = Sweep(dumbbell.Scenario(["./mine.bpf.c"], time="1s"), {})
+    sweep.run(cache=False, out="bare", texts=False)
+    kept = tree(swept / "bare/sources")
+    for path in (swept / "bare/sources").glob("*/*"):
+        os.truncate(path, 0)
+    assert cli("archive", "bare", "-o", "bare.tar.zst").code == 0
+    assert tree(swept / "bare/sources") == kept
+    assert len(kept) == 1
 
 
 # No other way.

@@ -9,9 +9,9 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.base.errors import ResultError
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.congestion_control.recorded import SourceReference
-from dumbbell.congestion_control.source_store import LISTING, listing_of, set_name
-from dumbbell.congestion_control.sources import Sources, builtin_sources, sources_of_file
+from dumbbell.congestion_control.recorded import SourceReference, sources_here
+from dumbbell.congestion_control.source_store import LISTING, StoredSources, listing_of, set_name
+from dumbbell.congestion_control.sources import Sources, sources_of_file
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, engine_build
 from dumbbell.runs import run_all
@@ -87,7 +87,7 @@ class SourceCollection:
     def entry_of(
         self, run: Run, cc: CongestionControlChoice, reference: SourceReference | None
     ) -> dict[str, Any]:
-        """Collect the sources of a CCA; return what the manifest says of it."""
+        """Collect the sources of a CCA, mended if need be; return what the manifest says of it."""
         digest = None if reference is None else reference.digest
         entry: dict[str, Any] = {"main": None, "sources": [], "builds": {}, "digest": digest}
         if cc.is_kernels_own:
@@ -99,19 +99,24 @@ class SourceCollection:
             )
         if reference is None:
             self.unproven[cc.name] = CongestionControlChoice(cc.name)
+            here = None
+        else:
+            here = sources_here(cc, reference)
+        if here is not None and isinstance(run.sources, StoredSources):
+            run.sources.mend(here)
         if not cc.is_file:
-            return {"kind": BUILT_IN, **entry, **self.built_in(run, cc.name, reference)}
+            return {"kind": BUILT_IN, **entry, **self.built_in(run, cc.name, reference, here)}
         if not self.texts:
             return {"kind": FILE, **entry}
-        return {"kind": FILE, **entry, **self.keep(of_file(run, cc, reference))}
+        return {"kind": FILE, **entry, **self.keep(of_file(run, cc, reference, here))}
 
-    def built_in(self, run: Run, name: str, reference: SourceReference | None) -> dict[str, Any]:
+    def built_in(
+        self, run: Run, name: str, reference: SourceReference | None, here: Sources | None
+    ) -> dict[str, Any]:
         """Collect the sources of a built-in, with the engine's headers if they are those here."""
         is_ours = run.summary.get("engine_build") == engine_build()
-        here = builtin_sources(name)
         if reference is not None and not is_ours:
-            is_same = here is not None and here.digest == reference.digest
-            return self.keep(here if is_same else run.sources.get(reference.digest))
+            return self.keep(here or run.sources.get(reference.digest))
         texts = {
             f"{DIRECTORY}/{BUILT_IN}/{path}": text.encode()
             for path, text in _core.builtin_sources().items()
@@ -153,21 +158,18 @@ class SourceCollection:
 
 
 def of_file(
-    run: Run, cc: CongestionControlChoice, reference: SourceReference | None
+    run: Run, cc: CongestionControlChoice, reference: SourceReference | None, here: Sources | None
 ) -> Sources | None:
     """Return the sources of a CCA in a file; None if nothing has their text."""
-    carried = None if reference is None else run.sources.get(reference.digest)
-    if carried is not None and carried.is_whole:
-        return carried
-    if reference is None and not cc.file.is_file():
+    if reference is not None:
+        carried = run.sources.get(reference.digest)
+        return carried if carried is not None and carried.is_whole else here
+    if not cc.file.is_file():
         raise ResultError(
             f"{cc.file}: no such file, and the run does not carry it; run `dumbbell archive` in "
             "the directory of the runs' command line"
         )
-    here = sources_of_file(cc.file) if cc.file.is_file() else None
-    if reference is None or (here is not None and here.digest == reference.digest):
-        return here
-    return None
+    return sources_of_file(cc.file)
 
 
 def path_below_cc(member: str) -> str:

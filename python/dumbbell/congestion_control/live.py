@@ -145,8 +145,8 @@ def missing(cc: CongestionControlChoice, result: Path | None) -> ScenarioError:
             key="cc",
         )
     return ScenarioError(
-        f"{result} lacks runs of `{cc.name}`, which is not here (those of another build do "
-        "not count); name its file with `--cc FILE`, "
+        f"{result} lacks runs or the source of `{cc.name}`, which is not here (runs of another "
+        "build do not count); name its file with `--cc FILE`, "
         f"or run the source in `{result / 'sources'}` with `--trust`: it is code, so read it first",
         key="cc",
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell._core import native_compiler
-from dumbbell.base.errors import ScenarioError
+from dumbbell.base.errors import ResultError, ScenarioError
 from dumbbell.base.quantities.plain_value import check_printable
 from dumbbell.congestion_control.choice import (
     CongestionControlChoice,
@@ -26,6 +26,7 @@ __all__ = [
     "SourceReference",
     "declared_of",
     "reference_of",
+    "sources_here",
     "sources_of",
 ]
 
@@ -157,6 +158,15 @@ def sources_of(cc: CongestionControlChoice) -> Sources | None:
     if cc.is_file:
         return sources_of_file(cc.file)
     return builtin_sources(cc.name)
+
+
+def sources_here(cc: CongestionControlChoice, reference: SourceReference) -> Sources | None:
+    """Return the sources that a result names, if they are on this machine, unchanged."""
+    try:
+        found = sources_of(cc)
+    except ResultError:
+        return None  # no such file
+    return found if found is not None and found.digest == reference.digest else None
 
 
 def reference_of(cc: CongestionControlChoice, sources: Sources) -> SourceReference:

@@ -19,7 +19,7 @@ from dumbbell.base.writing import Batch, adding, errors_of_writing
 from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
-from dumbbell.congestion_control.source_store import write_sources
+from dumbbell.congestion_control.source_store import StoredSources, write_sources
 from dumbbell.metrics import AllMetrics, user_metrics
 from dumbbell.run import directory as run_directory
 from dumbbell.run.directory import check_parent, read_table
@@ -111,10 +111,17 @@ class SweepDirectory:
         )
 
     def is_complete(self) -> bool:
-        """Whether the directory has every run of the plan, of this build of the engine.
+        """Whether the directory has every run of the plan, of this build, and whole sources.
 
         Runs may be added to narrow an interval; these are not counted.
         """
+        stored = StoredSources(self.path)
+        ran = [cc.source for cc in self.design.ccs if isinstance(cc, RecordedCongestionControl)]
+        try:
+            for source in filter(None, ran):
+                stored.get(source.digest)
+        except ResultError:
+            return False
         for cell in self.design.cells:
             for rep in range(self.plan.reps):
                 key = run_key(self.design.scenario_of(cell, rep), self.engine)
