@@ -8,33 +8,37 @@
 //! | module | what |
 //! |---|---|
 //! | `error` | why a run fails |
-//! | `machine` | CPUs that are awake, clocks, CPU time, priorities, limits, readiness of files |
+//! | `check` | what this engine refuses |
+//! | `machine` | keeps CPUs awake; clocks, CPU time, priorities, limits, readiness of files |
 //! | `run_end` | when measuring ends |
 //! | `packet` | packets as bytes: headers, offloaded packets of TUN devices, frames |
 //! | `hosts` | network namespaces with a TUN device each, and interfaces of this machine |
-//! | `programs` | programs of the user in them |
+//! | `gateway` | the way out of the hosts; `python/dumbbell/emulation/way_out.py` translates its addresses (NAT) |
+//! | `programs` | the user's programs in the hosts |
 //! | `sockets` | the flows' sockets, and the threads that send and receive |
 //! | `bpf` | congestion control algorithms in the running kernel, and their state |
 //! | `applications` | flows that open connections as they go along, and the thread that runs them |
-//! | `sampling` | samples of the sockets and of that state |
+//! | `sampling` | samples of the sockets and of the algorithms' state |
 //! | `interface_capture` | what passes interfaces of this machine, written to files |
 //! | `capture` | what passes the relay, written to a file |
 //! | `relay` | the path between the hosts |
 //! | `traffic` | all flows of a run: sockets, threads, samples |
 //! | `between` | interfaces of this machine as the ends of the path |
 //! | `calibration` | how the idle path differs from what was asked for |
-//! | `receive_window` | receive windows as the kernel's sockets can have them |
+//! | `receive_window` | reduces receive windows to what Linux's sockets reach |
 //! | `measured`, `summarize` | a run's measurements and its result |
 //! | `snapshot` | how a running network is at a moment |
 //! | `prepared` | hosts whose idle path has been measured |
-//! | `emulation`, `run` | a network with hosts that runs until it is stopped; a whole run |
-//! | `facts` | what this machine has of what a run needs |
+//! | `emulation` | a network with hosts that runs until it is stopped |
+//! | `run` | a whole run |
+//! | `facts` | which of a run's requirements this machine meets |
 
 mod applications;
 mod between;
 mod bpf;
 mod calibration;
 mod capture;
+mod check;
 mod emulation;
 mod error;
 mod facts;
@@ -61,13 +65,14 @@ mod testbed;
 mod traffic;
 
 pub use between::{Between, Rebind, Rebound};
+pub use check::check;
 pub use emulation::Emulation;
 pub use error::Error;
 pub use facts::{Fact, Need, Status, machine};
 pub use gateway::Gateway;
 pub use machine::awake::KeptAwake;
 pub use programs::{Command, Exit, Process, Side};
-pub use run::{check, run};
+pub use run::run;
 pub use snapshot::{FlowSnapshot, LinkSnapshot, Snapshot};
 
 /// Loads a congestion control algorithm into the running kernel, so that its verifier checks it, and unloads

@@ -7,6 +7,7 @@ use dumbbell_scenario::{Control, Scenario};
 use crate::between::Between;
 use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KernelCc};
 use crate::calibration::{Calibration, calibrate};
+use crate::check::check;
 use crate::error::Error;
 use crate::gateway::Gateway;
 use crate::hosts::forwarding::NoForwarding;
@@ -18,7 +19,6 @@ use crate::machine::file_limit::{raise_file_limit, raise_file_limit_to_the_hard_
 use crate::programs::{Programs, Spawner};
 use crate::receive_window::with_reachable_windows;
 use crate::relay::{Rebinding, Relay};
-use crate::run::check;
 
 /// Files open in a flow: the sender's and the receiver's socket.
 const FILES_PER_FLOW: u64 = 2;

@@ -1,7 +1,7 @@
 //! Linux's TCP for the simulator: a [`Sender`] and a [`Receiver`]. One pair is a connection in which one host sends
 //! data. Two pairs, one per direction, are a connection in which both hosts send.
 //!
-//! Both are sans-IO: time and packets are arguments, and packets and deadlines are results. No code here reads a clock.
+//! Both are sans-IO: they take the time and incoming packets, and return outgoing packets and deadlines.
 //! The sender keeps its state in the `tcp_sock` fields ([`dumbbell_cc::Sock`]) that the congestion control algorithm
 //! reads.
 //!
@@ -20,7 +20,7 @@
 //! | `newreno` | loss detection without SACK (RFC 6582) |
 //! | `transmit`, `output`, `pacing` | which segments the windows let leave; pacing, TSO bursts |
 //! | `cwnd_validation` | cwnd after idle and application-limited periods (RFC 2861, RFC 5681 §4.1) |
-//! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
+//! | `timers`, `rtt` | SRTT and RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `persist` | the persist timer: zero-window probes (RFC 9293 §3.8.6.1) |
 //! | `delivery_rate` | rate samples |
 //! | `ecn`, `ecn_echo` | ECN at the sender and at the receiver (RFC 3168, RFC 8257) |
@@ -46,9 +46,9 @@
 //! counters, the socket's fields and the receiver's ACK rule (every second full-sized segment) count bytes.
 //!
 //! For an application that writes and closes (`stream`), the sender does what Linux does at a write
-//! (`cwnd_validation`): it restarts after idle, marks application-limited samples and reduces an unused cwnd. None of
-//! this applies to a bulk transfer, here or in Linux: all its bytes are there from the start, so that its writer blocks
-//! on a full send buffer.
+//! (`cwnd_validation`): after an idle period it reduces cwnd to the restart window, it marks application-limited
+//! samples, and it reduces a cwnd that was not used. None of
+//! this applies to a bulk transfer, here or in Linux: its writer always has more data than the send buffer holds.
 //!
 //! Where both hosts send, each direction has its own sender, receiver and FIN. Linux piggybacks an ACK on data. Here
 //! the host's receiver sends that ACK as a separate packet before the data (`Receiver::on_answer`), noting whether the

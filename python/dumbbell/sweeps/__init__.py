@@ -1,4 +1,8 @@
-"""Many runs: a scenario over its axes, repeated; cached, resumed, on all cores or a cluster."""
+"""Sweeps: a scenario is run for each cell of its axes, the fields that vary, with several seeds.
+
+Finished runs come from the cache, an interrupted sweep resumes, and all cores or a cluster work on
+it. `run` is one run, `runs` executes and keeps many, `sweeps` says which and what came of them.
+"""
 
 from dumbbell.runs.cache import Cache
 from dumbbell.runs.progress import Progress, SweepInterrupted
