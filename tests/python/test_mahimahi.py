@@ -93,7 +93,24 @@ def test_they_are_answered_wherever_they_are_written(
         ("mm-delay-graph x", "`dumbbell plot DIR` draws what `dumbbell emulate --out DIR` saved"),
         (
             "tc qdisc add dev eth0 root netem delay 50ms 10ms loss 1% limit 100",
-            "ours is `dumbbell emulate --rate none --rtt 50ms --loss 1% --buffer 100pkt -- COMMAND",
+            "`dumbbell emulate --rate none --rtt 50ms --loss 1% --buffer 100pkt -- COMMAND` "
+            "without `10ms`",
+        ),
+        (
+            "tc qdisc add dev x root tbf rate 1mbit burst 32kbit limit 10kb",
+            "ours is `dumbbell emulate --rate 1mbit --buffer 10kB -- COMMAND` without `burst 32kbit`",
+        ),
+        (
+            "tc qdisc add dev x root tbf rate 1mbit limit 3000",
+            "ours is `dumbbell emulate --rate 1mbit --buffer 3000B -- COMMAND`, and",
+        ),
+        (
+            "tc qdisc add dev x root netem loss random 1%",
+            "emulate --rate none --loss 1% -- COMMAND`,",
+        ),
+        (
+            "tc qdisc add dev x root netem loss gemodel 1%",
+            "--rate none -- COMMAND` without `gemodel",
         ),
         ("tc qdisc add dev x root fq_codel", "`dumbbell emulate --queue fq_codel -- COMMAND`"),
         ("tc", "`tc` is iproute2's; ours is `dumbbell emulate --rate none -- COMMAND`"),
