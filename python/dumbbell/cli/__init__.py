@@ -6,6 +6,7 @@ import gc
 import os
 import re
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Annotated, cast
 
@@ -168,7 +169,8 @@ def blame_old_engine(problem: Exception) -> int:
     changed = changed_since_build()
     if not changed:
         raise problem
-    error(f"{problem!r}: the engine is older than {changed}; run `make build`")
+    traceback.print_exception(problem)
+    error(f"{problem!r}: the engine may be too old: it is older than {changed}; run `make build`")
     return BAD_INPUT
 
 
