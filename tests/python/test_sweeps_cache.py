@@ -14,7 +14,7 @@ from dumbbell import Scenario, Sweep, _core
 from dumbbell.base.writing import Batch
 from dumbbell.congestion_control.isolation.sandbox import UNSAFE
 from dumbbell.run.capture import Capture
-from dumbbell.runs import Cache
+from dumbbell.runs import Cache, record_directory
 from dumbbell.runs.inventory import prune, take_inventory, verify
 from dumbbell.runs.key import run_key
 
@@ -344,6 +344,27 @@ def test_killed_writers_leave_nothing_that_is_found(cache):
         prune(cache)
         assert being_written.scratch.is_dir()
     assert not half.exists()
+
+
+def test_entries_of_another_layout_are_pruned_alone(cache):
+    (cache.place / "v1/entry").mkdir(parents=True)
+    prune(cache)
+    assert not (cache.place / "v1").exists()
+
+
+def test_a_run_that_is_pruned_while_it_is_copied_runs_again(engine, cache, tmp_path, monkeypatch):
+    SWEEP.run(cache=cache, out=tmp_path / "first")
+    fill = record_directory.fill
+
+    def prune_and_fill(new: Path, record: Any, **how: Any) -> None:
+        if record.place is not None and record.place.is_relative_to(cache.place):
+            shutil.rmtree(record.place)
+        fill(new, record, **how)
+
+    monkeypatch.setattr(record_directory, "fill", prune_and_fill)
+    again = SWEEP.run(cache=cache, out=tmp_path / "again")
+    assert len(again.runs) == 4
+    assert all(run.flows.num_rows for run in again.runs.values())
 
 
 def test_a_killed_prune_leaves_nothing_that_stays(cache, monkeypatch):

@@ -10,7 +10,7 @@ from dumbbell import _core
 from dumbbell.base.errors import ResultError
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.congestion_control.recorded import SourceReference, sources_here
-from dumbbell.congestion_control.source_store import LISTING, StoredSources, listing_of, set_name
+from dumbbell.congestion_control.source_store import LISTING, listing_of, set_name
 from dumbbell.congestion_control.sources import Sources, sources_of_file
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, engine_build
@@ -87,7 +87,7 @@ class SourceCollection:
     def entry_of(
         self, run: Run, cc: CongestionControlChoice, reference: SourceReference | None
     ) -> dict[str, Any]:
-        """Collect the sources of a CCA, mended if need be; return what the manifest says of it."""
+        """Collect the sources of a CCA; return what the manifest says of it."""
         digest = None if reference is None else reference.digest
         entry: dict[str, Any] = {"main": None, "sources": [], "builds": {}, "digest": digest}
         if cc.is_kernels_own:
@@ -102,8 +102,6 @@ class SourceCollection:
             here = None
         else:
             here = sources_here(cc, reference)
-        if here is not None and isinstance(run.sources, StoredSources):
-            run.sources.mend(here)
         if not cc.is_file:
             return {"kind": BUILT_IN, **entry, **self.built_in(run, cc.name, reference, here)}
         if not self.texts:
@@ -162,7 +160,12 @@ def of_file(
 ) -> Sources | None:
     """Return the sources of a CCA in a file; None if nothing has their text."""
     if reference is not None:
-        carried = run.sources.get(reference.digest)
+        try:
+            carried = run.sources.get(reference.digest)
+        except ResultError:
+            if here is None:
+                raise
+            carried = None  # damaged; what is here has the same digest
         return carried if carried is not None and carried.is_whole else here
     if not cc.file.is_file():
         raise ResultError(

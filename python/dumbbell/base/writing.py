@@ -4,7 +4,8 @@ What is new is written in a scratch directory beside its place, synced, and rena
 older directory is exchanged for it, and removed once the exchange is synced too. So an interrupt,
 a full disk, a killed process and a power failure leave the older one or the new one.
 
-What a killed process left is put back or removed by the next one that writes there.
+What a killed process left is put back or removed by the next one that writes there, if the file
+system has locks. A file in a directory that cannot be written is written in place.
 """
 
 from __future__ import annotations
@@ -20,19 +21,28 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.base.errors import ResultError, os_reason
-from dumbbell.base.quantities.printable import printable
-from dumbbell.base.scratch import abandoned, make_locked
+from dumbbell.base.scratch import NEW, OLDER, PREFIX, recover, say, scratch_in
 
-__all__ = ["Batch", "adding", "errors_of_writing", "replacing", "write_file"]
+__all__ = [
+    "Batch",
+    "adding",
+    "check_replacing",
+    "check_writable",
+    "errors_of_writing",
+    "replacing",
+    "write_file",
+]
 
-#: In a scratch directory: what is new, and what a new one is to replace.
-NEW, OLDER = "new", "older"
 #: From Linux's fcntl.h and fs.h.
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 #: The C library, the kernel, the file system or a sandbox does not have a call.
 UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM}
 #: Another directory is in the place. With several processes it may come and go at any time.
 OCCUPIED = {errno.EEXIST, errno.ENOTEMPTY}
+#: A file may be writable where its directory is not, or is mounted alone.
+IN_PLACE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
+#: As many links as Linux follows.
+MAX_LINKS = 40
 
 
 def write_file(path: Path, content: str | bytes) -> Path:
@@ -52,7 +62,7 @@ def write_file(path: Path, content: str | bytes) -> Path:
 def replacing(place: Path) -> Iterator[Path]:
     """Yield where to write a file or make a directory, which then takes its place.
 
-    A device, a pipe, and a file behind a link (`/dev/stdout`) are written as they are.
+    Links are followed. A device, a pipe and an open file (`/dev/stdout`) are written as they are.
 
     Raises
     ------
@@ -60,11 +70,21 @@ def replacing(place: Path) -> Iterator[Path]:
         It cannot be written.
     """
     with errors_of_writing(place):
-        if place.exists() and not place.is_dir() and (place.is_symlink() or not place.is_file()):
-            yield place
+        target = target_of(place)
+        if target.is_symlink() or not (
+            target.is_file() or target.is_dir() or not os.path.lexists(target)
+        ):
+            yield target
             return
-        target = place.resolve() if place.is_symlink() else place
-        with Batch(target.parent) as batch, batch.new(target.name) as new:
+        try:
+            batch = Batch(target.parent)
+        except OSError as error:
+            if error.errno not in IN_PLACE or not target.is_file():
+                raise
+            yield target
+            sync_entry(target)
+            return
+        with batch, batch.new(target.name) as new:
             yield new
 
 
@@ -80,29 +100,105 @@ def adding(directory: Path) -> Iterator[Callable[[str], Path]]:
     Raises
     ------
     ResultError
-        They cannot be written; the directory is as it was.
+        They cannot be written. Each is whole, and some may be new.
     """
     with errors_of_writing(directory), Batch(directory) as batch:
         named: list[Path] = []
 
-        def new(name: str) -> Path:
+        def place_for(name: str) -> Path:
             named.append(batch.place_of(name))
             return named[-1]
 
-        yield new
+        yield place_for
         batch.finished.extend(named)
+
+
+def check_writable(directory: Path) -> None:
+    """Make a directory to write in, or refuse it, before the work.
+
+    Raises
+    ------
+    ResultError
+        It cannot be made or written.
+    """
+    with adding(directory):
+        pass
+
+
+def check_replacing(place: Path, *, is_file: bool = False) -> None:
+    """Refuse a place that `replacing` could not write, before the work.
+
+    Raises
+    ------
+    ResultError
+        It cannot be written, or is a directory where a file is to be written.
+    """
+    with replacing(place):  # what is not written is not put in place
+        if is_file:
+            refuse_directory(place)
+
+
+def refuse_directory(path: Path) -> None:
+    """Raise what the operating system says when a directory is opened as a file."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+
+
+def target_of(place: Path) -> Path:
+    """Follow links to what is to be written, but not those in /proc, which are open files.
+
+    Raises
+    ------
+    OSError
+        The links are a loop.
+    ResultError
+        It is the working directory, which would be another one afterwards, or the root.
+    """
+    target = place
+    for _ in range(MAX_LINKS):
+        if not target.is_symlink():
+            break
+        target = Path(os.path.realpath(target.parent), target.name)
+        if target.is_relative_to("/proc"):
+            return target
+        target = target.parent / target.readlink()
+    else:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(place))
+    if target.name in ("", ".."):
+        target = Path(os.path.realpath(target))
+    if not target.name or (target.is_dir() and target.samefile(os.curdir)):
+        raise ResultError(
+            f"{place}: is the working directory or the root, which cannot be replaced; "
+            f"name another path, like `{place / 'result'}`"
+        )
+    return target
 
 
 @contextmanager
 def errors_of_writing(place: Path) -> Iterator[None]:
-    """Turn errors of the operating system into a ResultError that names what is written."""
+    """Turn errors of the operating system into a ResultError that names what is written.
+
+    An error of a file elsewhere, which is read to be written to the place, names that file.
+    """
     try:
         yield
     except OSError as error:
-        reason = os_reason(error)
-        if isinstance(error, FileExistsError):  # mkdir's error for a parent that is a file
-            reason = f"`{error.filename}` is not a directory"
+        at, reason = Path(str(error.filename or place)), os_reason(error)
+        # Of two files the first is at fault only if it is gone.
+        is_second = error.filename2 is not None and os.path.lexists(at)
+        if not (is_second or is_of(at, place)):
+            raise ResultError(f"{at}: cannot be read or written: {reason}") from None
+        if isinstance(error, FileExistsError) and at.exists() and not at.is_dir():
+            reason = f"`{at}` is not a directory"  # mkdir's error for a parent that is a file
+        elif isinstance(error, IsADirectoryError) and at != place:
+            reason = f"`{at}` is a directory"
         raise ResultError(f"{place}: cannot be written: {reason}; choose another path") from None
+
+
+def is_of(path: Path, place: Path) -> bool:
+    """Whether a path is a place, above or below it, or in a scratch directory."""
+    one, other = Path(os.path.realpath(path)), Path(os.path.realpath(place))
+    return f"/{PREFIX}" in str(one) or one.is_relative_to(other) or other.is_relative_to(one)
 
 
 class Batch:
@@ -134,26 +230,33 @@ class Batch:
             recover(parent)
         self.parent, self.is_lasting = parent, is_lasting
         self.finished: deque[Path] = deque()
-        self.error: ResultError | None = None
+        self.error: Exception | None = None
         self.settling = threading.Lock()
         self.ended = threading.Event()
-        self.scratch, self.lock = make_locked(parent)
-        if every_s is not None:
-            threading.Thread(target=self._settle_every, args=(every_s,), daemon=True).start()
+        self.every_s = every_s
+        self.held = scratch_in(parent)
+        self.scratch = self.held.__enter__()
 
     def __enter__(self) -> Batch:
+        if self.every_s is not None:
+            threading.Thread(target=self._settle_every, args=(self.every_s,), daemon=True).start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, raised: BaseException | None, __: object) -> None:
         try:
             self.ended.set()
             self.settle()
+        except Exception as error:
+            if raised is None:
+                raise
+            if raised is not self.error:
+                say(str(error))
         finally:
-            # What cannot be put back stays for the next process that writes here.
-            with self.settling, suppress(OSError):
-                put_back(self.scratch, self.parent)
-                shutil.rmtree(self.scratch, ignore_errors=True)
-            os.close(self.lock)
+            try:
+                with self.settling:
+                    self.finished.clear()
+            finally:
+                self.held.__exit__(None, None, None)
 
     def place_of(self, name: str) -> Path:
         """Return where to write the new file or directory of a name."""
@@ -167,36 +270,39 @@ class Batch:
         if self.error is not None:
             raise self.error
         path = self.place_of(name)
-        yield path
-        self.finished.append(path)
+        try:
+            yield path
+        except BaseException:
+            shutil.rmtree(path, ignore_errors=True)
+            raise
+        if os.path.lexists(path):
+            self.finished.append(path)
 
     def settle(self) -> None:
-        """Put what is finished in place.
+        """Put what is finished in place; what cannot be is tried again the next time.
 
         Raises
         ------
         ResultError
-            It cannot be, or could not be earlier.
+            It cannot be.
         """
         with self.settling:
-            if self.error is not None:
-                raise self.error
-            new = [self.finished.popleft() for _ in range(len(self.finished))]
-            if not new:
-                return
-            try:
-                with errors_of_writing(self.parent / new[0].name if len(new) == 1 else self.parent):
+            new = list(self.finished)
+            if new:
+                only = self.parent / new[0].name if len(new) == 1 else self.parent
+                with errors_of_writing(only):
                     self._put_in_place(new)
-            except ResultError as error:
-                self.error = error
-                raise
 
     def _put_in_place(self, new: Sequence[Path]) -> None:
+        for path in new:
+            if path.is_file():
+                refuse_directory(self.parent / path.name)
         if self.is_lasting:
             sync(new, self.scratch)
         try:
             for path in new:
                 put(path, self.parent / path.name, self.scratch / OLDER / path.name)
+                self.finished.popleft()
         finally:
             if self.is_lasting:
                 sync_entry(self.parent)
@@ -206,8 +312,11 @@ class Batch:
 
     def _settle_every(self, seconds: float) -> None:
         while not self.ended.wait(seconds):
-            with suppress(ResultError):  # which whoever uses the batch gets
+            try:
                 self.settle()
+            except Exception as error:  # noqa: BLE001 -- raised where the next one is written
+                self.error = error
+                return
 
 
 def put(new: Path, place: Path, older: Path) -> None:
@@ -222,6 +331,10 @@ def put(new: Path, place: Path, older: Path) -> None:
             new.rename(place)
             return
         except OSError as error:
+            if error.errno in IN_PLACE and new.is_file() and place.is_file():
+                shutil.copyfile(new, place)
+                sync_entry(place)
+                return
             if error.errno not in OCCUPIED:
                 raise
         failed = call(
@@ -236,41 +349,6 @@ def put(new: Path, place: Path, older: Path) -> None:
                 place.rename(older)
         elif failed != errno.ENOENT:
             raise OSError(failed, os.strerror(failed), str(place))
-
-
-def put_back(scratch: Path, parent: Path) -> list[Path]:
-    """Put back what was moved away and has nothing in its place; return where it is."""
-    away = {parent / older.name: older for older in (scratch / OLDER).glob("*")}
-    return [older.rename(place) for place, older in away.items() if not os.path.lexists(place)]
-
-
-# What killed processes left.
-
-
-def recover(parent: Path) -> None:
-    """Put back what killed processes had moved away, remove what they had begun, and say so."""
-    for scratch in abandoned(parent):
-        if any((scratch / "old").glob("*")):
-            say(f"`{scratch / 'old'}` is a result that an earlier version was replacing when it "
-                "was killed; move it, or remove it")  # fmt: skip
-            continue
-        with suppress(OSError):
-            begun = sorted(path.name for path in (scratch / NEW).glob("*"))
-            back = put_back(scratch, parent)
-            shutil.rmtree(scratch, ignore_errors=True)
-            for place in back:
-                say(f"`{place}` is back: a command that was replacing it was killed")
-            if begun and not back:
-                more = f" and {len(begun) - 1} more" if len(begun) > 1 else ""
-                say(f"removed `{scratch}`, left by a command that was killed while it wrote "
-                    f"`{begun[0]}`{more}")  # fmt: skip
-
-
-def say(line: str) -> None:
-    """Print a note to stderr, unless the program that uses dumbbell logs elsewhere."""
-    import logging  # seldom needed
-
-    logging.getLogger("dumbbell").warning("note: %s", printable(line))
 
 
 # The disk.

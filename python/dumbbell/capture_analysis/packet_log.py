@@ -16,10 +16,9 @@ import pyarrow.parquet as pq
 from dumbbell import _core
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.base.errors import CaptureError, ResultError
-from dumbbell.base.writing import replacing
+from dumbbell.base.writing import check_replacing, replacing
 from dumbbell.capture_analysis.analysis import ANALYSIS_SCHEMA_VERSION
 from dumbbell.capture_analysis.analyze import capture_path, joined
-from dumbbell.run.directory import check_parent
 
 __all__ = ["FORMATS", "PacketLog", "check_format", "packet_log"]
 
@@ -144,10 +143,10 @@ def packet_log(capture: str | Path) -> PacketLog:
 
 
 def check_format(path: Path) -> Path:
-    """Refuse a file whose name does not say its format, or whose directory cannot be."""
+    """Refuse a file whose name does not say its format, or that cannot be written."""
     if path.suffix not in FORMATS:
         raise ResultError(f"{path}: unknown format; use a name that ends in {', '.join(FORMATS)}")
-    check_parent(path.parent)
+    check_replacing(path, is_file=True)
     return path
 
 

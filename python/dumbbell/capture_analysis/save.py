@@ -33,8 +33,8 @@ def save(
     from dumbbell.figures.frame import save_all
 
     files = [f"{table}.parquet" for table in tables]
-    with adding(directory) as new:
+    with adding(directory) as place_for:
         for file, rows in zip(files, tables.values(), strict=True):
-            pq.write_table(rows, new(file), compression="zstd")
-        new(name).write_text(json_text(document) + "\n", encoding="utf-8")
+            pq.write_table(rows, place_for(file), compression="zstd")
+        place_for(name).write_text(json_text(document) + "\n", encoding="utf-8")
     return [directory / file for file in (*files, name)] + save_all(figures, directory)

@@ -14,6 +14,7 @@ from rich.console import Console
 from dumbbell.base.errors import CaptureError
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.quantity import is_count
+from dumbbell.base.writing import check_writable
 from dumbbell.capture_analysis import Analysis, Match, analyze, match_captures, packet_log
 from dumbbell.capture_analysis.analyze import STDIN
 from dumbbell.capture_analysis.connection_table import (
@@ -24,7 +25,6 @@ from dumbbell.capture_analysis.connection_table import (
 )
 from dumbbell.capture_analysis.packet_log import check_format
 from dumbbell.cli.capture_warnings import match_trouble, trouble
-from dumbbell.run.directory import check_parent
 from dumbbell.terminal import options
 from dumbbell.terminal.console import note_missing_figures, out, print_json, print_line
 from dumbbell.terminal.table import print_table
@@ -133,7 +133,7 @@ def analyze_command(
         return packet_log_command(files, log_file, json=json)
     sources = [source_of(name, point) for name in files]
     if out_dir is not None:
-        check_parent(out_dir)
+        check_writable(out_dir)
     if match:
         refuse_with(
             "--match", interval=interval is not None, segments=segments is not None,

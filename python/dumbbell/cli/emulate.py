@@ -12,6 +12,7 @@ import typer
 
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.quantity import Time
+from dumbbell.base.writing import check_replacing
 from dumbbell.capture_analysis.packet_log import check_format
 from dumbbell.cli.command_in_host import CommandInHost
 from dumbbell.cli.live import command_live
@@ -24,7 +25,7 @@ from dumbbell.emulation.path import READY_TIMEOUT_S, EmulatedPath
 from dumbbell.emulation.scenario import emulated_scenario
 from dumbbell.emulation.way_out import WayOut, path_around
 from dumbbell.run.capture import Capture
-from dumbbell.run.directory import check_parent, check_place
+from dumbbell.run.directory import check_place
 from dumbbell.scenario.link import BOTTLENECK, UP
 from dumbbell.scenario.program import PortsOf
 from dumbbell.terminal import options
@@ -280,7 +281,7 @@ class Kept:
         if self.log is not None:
             check_format(self.log)
         for file in filter(None, self.link_logs.values()):
-            check_parent(file.parent)
+            check_replacing(file, is_file=True)
         if self.out_dir is not None:
             check_place(self.out_dir)
 

@@ -13,12 +13,12 @@ from rich.console import Console
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.quantity import Time
+from dumbbell.base.writing import check_writable
 from dumbbell.cli.axes import RANGE
 from dumbbell.figures.frame import save
 from dumbbell.models import MODELS, Model
 from dumbbell.models.comparison import ModelComparison, compare_model, summarize, verdict_counts
 from dumbbell.plots.comparison_figure import draw_comparison
-from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.runs.cache import as_cache
 from dumbbell.scenario import Group, Scenario
@@ -109,7 +109,7 @@ def compare_command(
     last_time = check_last(last, next(iter(scenarios.values())))
     check_engine(engine, *scenarios.values())
     if out_dir is not None:
-        check_parent(out_dir)
+        check_writable(out_dir)
     kept = as_cache(cache, engine)
     with progress_bar(f"running what {name} describes") as bar:
         compared = compare_model(

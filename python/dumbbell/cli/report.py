@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -99,7 +100,7 @@ def copy_reproduction(directory: Path, _: Path | None, path: Path, __: str) -> d
         raise ResultError(
             f"{directory}: its page is missing; `dumbbell reproduce` with the same --out writes it"
         )
-    if written.resolve() != path.resolve():
+    if os.path.realpath(written) != os.path.realpath(path):
         with replacing(path) as new:
             shutil.copyfile(written, new)
     return {}

@@ -9,10 +9,10 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from dumbbell.base.errors import ScenarioError
+from dumbbell.base.writing import check_writable
 from dumbbell.cli import axes
 from dumbbell.cli.show_sweep import show_sweep
 from dumbbell.metrics import metric_named
-from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.runs import SweepInterrupted
 from dumbbell.scenario.fields import RUN
@@ -253,7 +253,7 @@ def sweep_command(
         )  # fmt: skip
     captures = capture.captures(out_dir)
     if out_dir is not None:
-        check_parent(out_dir)
+        check_writable(out_dir)
     how = {**where._asdict(), "out": out_dir, "texts": not without_sources}
     result = run_sweep(sweep, how, captures)
     show_sweep(result, out_dir, metrics, json=json)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from dumbbell.base.writing import check_replacing, check_writable
 from dumbbell.cli import axes
 from dumbbell.compare import measurements
 from dumbbell.compare.xval import CrossValidation, XvalCase, xval
@@ -21,7 +22,6 @@ from dumbbell.compare.xval_table import (
     summary_lines,
 )
 from dumbbell.report.xval_page import write_page_of
-from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.run.verdict import Reason
 from dumbbell.runs import Cache, Progress, SweepInterrupted
@@ -138,9 +138,9 @@ def validate_command(
     for engine in (SIMULATOR, KERNEL):
         check_engine(engine, *(scenario for _, scenario in cases))
     check_run_count(len(cases), max(reps, simulator_reps or 0))
-    check_parent(out_dir)
+    check_writable(out_dir)
     if save is not None:
-        check_parent(save.parent)
+        check_replacing(save, is_file=True)
     note(real_time_note([scenario.time.seconds for _, scenario in cases] * reps, jobs))
     kept = Cache() if cache else None
     result = run_both(cases, out_dir, reps, simulator_reps, jobs, kept)

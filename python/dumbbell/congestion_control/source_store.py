@@ -106,19 +106,6 @@ class StoredSources(Mapping[str, Sources]):
                     return found
         return None
 
-    def mend(self, here: Sources) -> None:
-        """Write sources again if they are damaged; of those that were kept as digests, digests.
-
-        Raises
-        ------
-        ResultError
-            They cannot be written.
-        """
-        place = self.place(here.digest)
-        if place is not None and whole_set(place) is None:
-            kept = {path: text for path, text in here.texts.items() if (place / path).is_file()}
-            write_sources(place.parents[1], [Sources(here.main, here.digests, kept)])
-
     def __getitem__(self, digest: str) -> Sources:
         place = self.place(digest) if re.fullmatch("[0-9a-f]{64}", digest) else None
         if place is None:

@@ -47,11 +47,11 @@ def export_csv(directory: str | Path, out: str | Path | None = None) -> list[Pat
     tables = tables_of(directory)
     first = next(tables)  # before anything is written
     written = []
-    with adding(place) as new:
+    with adding(place) as place_for:
         for name, table in chain([first], tables):
             path = place / f"{name}.csv"
             options = pa_csv.WriteOptions(quoting_style="needed")
-            pa_csv.write_csv(flat(table), new(path.name), options)
+            pa_csv.write_csv(flat(table), place_for(path.name), options)
             written.append(path)
     return written
 

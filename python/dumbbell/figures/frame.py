@@ -240,7 +240,7 @@ def write(
         "svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None},
     }  # fmt: skip
     files = {f"{name}.{each}": metadata[each] for each in formats}
-    with adding(directory) as new:
+    with adding(directory) as place_for:
         for file, about in files.items():
-            canvas.savefig(new(file), dpi=dpi, metadata=about)
+            canvas.savefig(place_for(file), dpi=dpi, metadata=about)
     return [directory / file for file in files]

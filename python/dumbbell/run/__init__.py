@@ -1,7 +1,6 @@
 """One run: execute it, read it, save it, load it."""
 
 from dumbbell.run.capture import Capture, pending_capture
-from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, check_for_kernel, engine_build
 from dumbbell.run.execution import Control, execute, run
 from dumbbell.run.run import SCHEMA_VERSION, Run
@@ -17,7 +16,6 @@ __all__ = [
     "Run",
     "check_engine",
     "check_for_kernel",
-    "check_parent",
     "engine_build",
     "execute",
     "pending_capture",

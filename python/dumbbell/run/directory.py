@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell._core import MAX_ROWS
 from dumbbell.base.errors import ResultError, check_directory, os_reason
 from dumbbell.base.result_file import check_regular, read_json
-from dumbbell.base.writing import Batch, errors_of_writing, replacing
+from dumbbell.base.writing import check_replacing, errors_of_writing, replacing
 from dumbbell.congestion_control.source_store import DIRECTORY as SOURCES
 from dumbbell.congestion_control.source_store import set_name, write_set
 from dumbbell.congestion_control.sources import Sources
@@ -27,7 +27,6 @@ __all__ = [
     "ParquetBytes",
     "ParquetTables",
     "capture_in",
-    "check_parent",
     "check_place",
     "encode",
     "fill",
@@ -287,20 +286,7 @@ def check_place(directory: Path) -> None:
         The directory holds something else, or cannot be written.
     """
     check_replaceable(directory)
-    with errors_of_writing(directory), Batch(directory.parent):
-        pass
-
-
-def check_parent(directory: Path) -> None:
-    """Make a directory for many runs, or refuse it.
-
-    Raises
-    ------
-    ResultError
-        It cannot be made or written.
-    """
-    with errors_of_writing(directory), Batch(directory):
-        pass
+    check_replacing(directory)
 
 
 def check_replaceable(directory: Path, *, is_managed: bool = False) -> None:

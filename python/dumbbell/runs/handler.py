@@ -139,7 +139,14 @@ class RunHandler(Generic[K, R]):
         if record is None and self.cache is not None and self.capture(case.key) is None:
             record = self.cache.get(key, series=self.series)
         record = None if record is None else self._measured(case, record)
-        return None if record is None else self.deliver(case, record)
+        if record is None:
+            return None
+        try:
+            return self.deliver(case, record)
+        except ResultError:
+            if record.place is None or record.place.exists():
+                raise
+            return None  # removed from the cache meanwhile
 
     def _measured(self, case: PendingRun[K], record: Record) -> Record | None:
         """Return the record with its metrics; None if they cannot be measured."""

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.base.errors import ResultError, os_reason
-from dumbbell.base.scratch import abandoned
-from dumbbell.base.writing import Batch
+from dumbbell.base.scratch import abandoned, scratch_in
 from dumbbell.runs import record_directory
 from dumbbell.runs.cache import CACHE_VARIABLE, Cache
 
@@ -220,8 +219,9 @@ def remove_entry(cache: Cache, path: Path) -> None:
     """Remove an entry completely, or not at all."""
     try:
         # Moved first, to where `abandoned` finds what is left: no reader finds half an entry.
-        with Batch(cache.entries, is_lasting=False) as doomed:
-            path.rename(doomed.scratch / "old")
+        cache.entries.mkdir(exist_ok=True)  # not there if all entries are of other layouts
+        with scratch_in(cache.entries) as scratch:
+            path.rename(scratch / "doomed")
     except FileNotFoundError:
         return  # another process was faster
     except OSError as error:

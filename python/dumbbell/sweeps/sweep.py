@@ -222,6 +222,8 @@ class Sweep:
             try:
                 drive(queue, runner, on_progress)
             except KeyboardInterrupt:
+                if store.batch is not None:
+                    store.batch.settle()
                 kept = self._finish(store, rows, same, queue).runs
                 raise SweepInterrupted(kept, queue.total) from None
         return self._finish(store, rows, same, queue)
@@ -273,8 +275,6 @@ class Sweep:
         self, store: RunStore, rows: Rows, same: IdenticalRuns, queue: Repetitions
     ) -> SweepResult:
         """Return the result of the finished runs, and write it."""
-        if store.batch is not None:
-            store.batch.settle()
         table = rows.table()
         # A run that was kept but not measured is in no row.
         keys = set(zip(table["cell"].to_pylist(), table["rep"].to_pylist(), strict=True))

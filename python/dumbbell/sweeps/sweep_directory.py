@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,23 +15,21 @@ from dumbbell.base.errors import ResultError, check_directory
 from dumbbell.base.quantities.json_text import json_text
 from dumbbell.base.result_file import read_json
 from dumbbell.base.scratch import PREFIX
-from dumbbell.base.writing import Batch, adding, errors_of_writing
+from dumbbell.base.writing import Batch, adding, check_writable, errors_of_writing
 from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
-from dumbbell.congestion_control.choice import split_preset
 from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
 from dumbbell.congestion_control.source_store import StoredSources, write_sources
 from dumbbell.metrics import AllMetrics, user_metrics
 from dumbbell.run import directory as run_directory
-from dumbbell.run.directory import check_parent, read_table
+from dumbbell.run.directory import read_table
 from dumbbell.runs import record_directory
 from dumbbell.runs.key import RunKey, run_key
 from dumbbell.runs.measuring import Measures, in_words_of
 from dumbbell.runs.record import Record
-from dumbbell.scenario import Scenario
-from dumbbell.scenario.trace import Trace
-from dumbbell.sweeps.design import Axis, Cell, Design, make_design
+from dumbbell.sweeps.design import Cell, Design
 from dumbbell.sweeps.kept_runs import KeptRun, KeptRuns
 from dumbbell.sweeps.plan import Plan
+from dumbbell.sweeps.recorded_design import recorded_design, words_of
 from dumbbell.sweeps.result import SweepResult
 from dumbbell.sweeps.rows import make_rows
 
@@ -75,7 +73,7 @@ class SweepDirectory:
         ResultError
             It holds another sweep or anything else, or cannot be written.
         """
-        check_parent(self.path)
+        check_writable(self.path)
         foreign = is_foreign(self.path)  # first, for another process may begin the same sweep
         if (self.path / DOCUMENT).exists():
             there = read_document(self.path)
@@ -171,10 +169,10 @@ class SweepDirectory:
     ) -> None:
         """Write `sweep.json`, and the rows when they are known; each whole or not at all."""
         text = json_text(self._to_document(finished, failed or {}))
-        with adding(self.path) as new:
+        with adding(self.path) as place_for:
             if rows is not None:
-                pq.write_table(rows, new(ROWS), compression="zstd")
-            new(DOCUMENT).write_text(text + "\n", encoding="utf-8")
+                pq.write_table(rows, place_for(ROWS), compression="zstd")
+            place_for(DOCUMENT).write_text(text + "\n", encoding="utf-8")
 
     @cached_property
     def references(self) -> dict[str, dict[str, Any]]:
@@ -306,27 +304,6 @@ def open_sweep(path: Path) -> SweepDirectory:
         raise ResultError(f"{path / DOCUMENT}: is damaged: {error}; copy it again") from None
 
 
-def recorded_design(document: Mapping[str, Any]) -> Design:
-    """Return the design that `sweep.json` says, with congestion control algorithms as recorded."""
-    references = {
-        str(name): SourceReference.from_dict(words)
-        for name, words in document.get("sources", {}).items()  # earlier versions wrote none
-    }
-
-    def recorded(text: str) -> RecordedCongestionControl:
-        return RecordedCongestionControl.read(
-            text, references.get(split_preset(text.partition(":")[0])[0])
-        )
-
-    words = document["scenario"]
-    scenario = Scenario.from_result(words, [recorded(group["cc"]) for group in words["group"]])
-    axes = {axis["name"]: values_in(axis, recorded) for axis in document["axes"]}
-    design = make_design(scenario, axes, document["zipped"])
-    units = {axis["name"]: axis["unit"] for axis in document["axes"]}
-    # Of a parameter only the result says the unit.
-    return replace(design, axes=tuple(replace(axis, unit=units[axis.name]) for axis in design.axes))
-
-
 def load(path: Path) -> SweepResult:
     """Read a sweep; an interrupted one's rows are measured again."""
     directory = open_sweep(path)
@@ -340,23 +317,6 @@ def load(path: Path) -> SweepResult:
         directory.provenance,
         failed=failed_in(path),
     )
-
-
-def words_of(axis: Axis) -> dict[str, list[str]]:
-    """Return an axis's values as a scenario has them, where their labels are others."""
-    is_labelled = any(isinstance(value, Trace) and value.label for value in axis.values)
-    return {"words": [str(value) for value in axis.values]} if is_labelled else {}
-
-
-def values_in(axis: Mapping[str, Any], recorded: Callable[[str], Any]) -> list[Any]:
-    """Return the values of an axis, read as far as a label does not say what they are."""
-    if "words" in axis:
-        return [
-            replace(Trace.parse(word), label="" if word == label else label)
-            for word, label in zip(axis["words"], axis["values"], strict=True)
-        ]
-    is_cc = axis["name"].rpartition(".")[2] == "cc"
-    return [recorded(value) if is_cc else value for value in axis["values"]]
 
 
 def failed_in(path: Path) -> dict[tuple[int, int], str]:

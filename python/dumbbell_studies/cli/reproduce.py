@@ -11,8 +11,8 @@ import typer
 
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities import json_text
-from dumbbell.base.writing import write_file
-from dumbbell.run import KERNEL, SIMULATOR, check_engine, check_parent
+from dumbbell.base.writing import check_writable, write_file
+from dumbbell.run import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, Progress, SweepInterrupted, check_run_count
 from dumbbell.terminal import (
     Jobs,
@@ -141,7 +141,7 @@ def reproduce_command(
     how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None, lang, apparatus)
     for paper in chosen:
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1], engine=engine)))
-    check_parent(out_dir)
+    check_writable(out_dir)
     if engine == KERNEL:
         times_s = [
             scenario.time.seconds

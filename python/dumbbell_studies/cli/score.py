@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from dumbbell.base.errors import ScenarioError
+from dumbbell.base.writing import check_writable
 from dumbbell.congestion_control import congestion_controls, tree_in_use
-from dumbbell.run import KERNEL, SIMULATOR, check_engine, check_parent
+from dumbbell.run import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, as_cache
 from dumbbell.terminal import (
     OUTPUT,
@@ -162,7 +163,7 @@ def score_command(
     if show and out_dir is None:
         raise ScenarioError("--show opens the page that --out writes; add `--out DIR`")
     if out_dir is not None:
-        check_parent(out_dir)
+        check_writable(out_dir)
     check_engine(engine)
     kept = as_cache(cache, engine)
     named = ccs or default_controls(engine)

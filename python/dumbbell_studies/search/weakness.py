@@ -172,9 +172,9 @@ def test_{self.name}():
             They cannot be written.
         """
         toml, test = f"{self.name}.toml", f"test_{self.name}.py"
-        with adding(directory) as new:
-            new(toml).write_text(self.toml(), encoding="utf-8")
-            new(test).write_text(self.pytest(toml), encoding="utf-8")
+        with adding(directory) as place_for:
+            place_for(toml).write_text(self.toml(), encoding="utf-8")
+            place_for(test).write_text(self.pytest(toml), encoding="utf-8")
         return [directory / toml, directory / test]
 
     def to_dict(self) -> dict[str, Any]:
