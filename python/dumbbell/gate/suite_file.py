@@ -122,10 +122,11 @@ def build_suite(name: str, document: Mapping[str, Any]) -> Suite:
             cases.append(build_case(table, document))
         except (GateError, ScenarioError) as error:
             raise in_case(error, index, table) from None
-    names = [case.name for case in cases]
+    names: set[str] = set()
     for index, case in enumerate(cases):
-        if case.name in names[:index]:
+        if case.name in names:
             raise GateError(f"two cases are named `{case.name}`", key="name", case=index)
+        names.add(case.name)
     try:
         seed = check_count(document.get("seed", 1), "seed", 2**63, minimum=0)
     except ScenarioError as error:

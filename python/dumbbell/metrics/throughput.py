@@ -10,7 +10,6 @@ from dumbbell.metrics.link_observation import LinkObservation
 from dumbbell.metrics.metric import PERCENT, register
 from dumbbell.metrics.observation import FloatArray, Observation
 from dumbbell.scenario import Link
-from dumbbell.scenario.routes import groups_over, links_back_of
 from dumbbell.statistics import mean, share
 
 __all__ = [
@@ -126,9 +125,9 @@ def utilization_of(link: LinkObservation) -> float | None:
     start_us, end_us = link.queue_span_us
     if config.has_medium:
         return None  # what it offered is counted for the whole run
-    packet_bytes = {group.packet_bytes for group in groups_over(config, scenario)}
-    has_acks = any(config in links_back_of(group, scenario) for group in scenario.groups)
-    if len(packet_bytes) != 1 or has_acks or end_us <= start_us:
+    crossing = scenario.crossings[config.name]
+    packet_bytes = {group.packet_bytes for group in crossing.groups}
+    if len(packet_bytes) != 1 or crossing.acks or end_us <= start_us:
         return None
     bits = 8 * packet_bytes.pop() * link.counted("forwarded_pkts")
     return bits / capacity_bits(config, start_us, end_us)

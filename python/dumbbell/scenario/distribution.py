@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -32,6 +32,7 @@ from dumbbell.scenario.parameter import (
 __all__ = [
     "CDF",
     "CDF_DOC",
+    "POINTS",
     "Distribution",
     "DistributionDeclaration",
     "distributions",
@@ -144,6 +145,7 @@ class Distribution:
             )
         if name == POINTS:
             parts = [part for part in inside.split(SEPARATOR) if part.strip()]
+            check_count_of(parts, what)
             points = tuple(point_of(part, unit, what) for part in parts)
             check_points(points, what)
             return cls(POINTS, unit, {POINTS: points})
@@ -298,11 +300,13 @@ def read_cdf(path: Path, unit: str, what: str) -> tuple[tuple[int, int], ...]:
         raise ScenarioError(f"{what}: {path}: {os_reason(error)}") from None
     except DocumentError as error:
         raise ScenarioError(f"{what}: {path}: {error}") from None
-    points, at = [], path
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = line.partition("#")[0].strip()
-        if words:
-            points.append(point_of(words, unit, f"{what}: {at}:{number}:", bare=True))
+    lines = [line.partition("#")[0].strip() for line in text.splitlines()]
+    check_count_of([line for line in lines if line], f"{what}: {path}")
+    points = [
+        point_of(line, unit, f"{what}: {path}:{number}:", bare=True)
+        for number, line in enumerate(lines, start=1)
+        if line
+    ]
     check_points(points, f"{what}: {path}")
     return tuple(points)
 
@@ -330,12 +334,16 @@ def point_of(text: str, unit: str, what: str, *, bare: bool = False) -> tuple[in
     return base, round(ALL_PPB * Fraction(number[1]))
 
 
-def check_points(points: Any, what: str) -> None:
-    """Refuse points that are no cumulative distribution."""
+def check_count_of(points: Sequence[str], what: str) -> None:
+    """Refuse no points, and too many, before they are read."""
     if not points:
         raise ScenarioError(f"{what} has no points; give at least one, with share 1")
     if len(points) > MAX_POINTS:
         raise ScenarioError(f"{what} has {len(points):,} points; use at most {MAX_POINTS:,}")
+
+
+def check_points(points: Sequence[tuple[int, int]], what: str) -> None:
+    """Refuse points that are no cumulative distribution."""
     for (value, ppb), (later, later_ppb) in pairwise(points):
         if later < value or later_ppb < ppb:
             raise ScenarioError(

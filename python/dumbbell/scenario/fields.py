@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -52,15 +52,20 @@ class Attribute(Generic[V, A]):
 
     def __set__(self, owner: object, value: A) -> None:
         # A dataclass's constructor passes the declaration where it is given nothing.
-        given = self.default if isinstance(value, Attribute) else value
-        if given is ...:
+        is_given = not isinstance(value, Attribute)
+        if (value if is_given else self.default) is ...:
             raise TypeError(f"{type(owner).__name__}() needs `{self.name}`")
-        owner.__dict__[self.name] = self.parse(given)
+        owner.__dict__[self.name] = self.parse(value) if is_given else self.default_value
 
     def __repr__(self) -> str:
         return repr(self.default)  # as help() prints a constructor's arguments
 
     default: Any = ...
+
+    @cached_property
+    def default_value(self) -> V | None:
+        """The default as its owner has it."""
+        return self.parse(self.default)
 
     @abstractmethod
     def parse(self, value: Any) -> V | None:
@@ -178,16 +183,15 @@ class Field(Attribute[V, A]):
 
     def is_default(self, value: Any) -> bool:
         """Whether a value is the default."""
-        return self.default is not ... and bool(value == self.default_value)
-
-    @cached_property
-    def default_value(self) -> V | None:
-        """The default as its owner has it."""
-        return self.parse(self.default)
+        if self.default is ...:
+            return False
+        return value is self.default_value or bool(value == self.default_value)
 
 
 #: A field that takes its values as text too.
 Of = Field[V, V | str]
+#: The fields of each class whose fields were asked for.
+DECLARED: dict[type, Mapping[str, Field[Any, Any]]] = {}
 
 
 class Shorthand(Field[V, A]):
@@ -249,10 +253,12 @@ def base_units(value: Any, _owner: Any, _scenario: Any) -> Any:
     return value if value is None or isinstance(value, bool | str) else int(value)
 
 
-def fields_of(owner: type) -> dict[str, Field[Any, Any]]:
+def fields_of(owner: type) -> Mapping[str, Field[Any, Any]]:
     """Return the fields of a class by name, in the order of their declaration."""
-    declared = chain.from_iterable(vars(each).items() for each in reversed(owner.__mro__))
-    return {name: field for name, field in declared if isinstance(field, Field)}
+    if owner not in DECLARED:
+        declared = chain.from_iterable(vars(each).items() for each in reversed(owner.__mro__))
+        DECLARED[owner] = {name: field for name, field in declared if isinstance(field, Field)}
+    return DECLARED[owner]
 
 
 def to_words(owner: object) -> dict[str, str | int | bool | list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -88,14 +89,18 @@ def in_file(path: Path, error: DocumentError) -> ScenarioError:
 def build_scenario(document: Mapping[str, Any]) -> Scenario:
     """Build the scenario of a parsed file."""
     check_keys(document, Scenario)
-    links = [build_link(*at) for at in enumerate(tables_of(document, "link", "link"))]
+    links = tables_of(document, "link", "link")
     if links:
         check_shorthand(document)
-    groups = [build_group(*at) for at in enumerate(tables_of(document, "group", "group of flows"))]
+    groups = tables_of(document, "group", "group of flows")
     if not groups:
         raise ScenarioError('no flows; write a `[[group]]` with `cc = "copa"`')
     settings = {key: document[key] for key in document if key not in TABLES}
-    return Scenario(groups, links=links, **settings)
+    return Scenario(
+        starmap(build_group, enumerate(groups)),
+        links=starmap(build_link, enumerate(links)),
+        **settings,
+    )
 
 
 def tables_of(document: Mapping[str, Any], word: str, what: str) -> list[dict[str, Any]]:

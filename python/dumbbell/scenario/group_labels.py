@@ -125,8 +125,10 @@ def distinguish(
 ) -> list[str]:
     """Append to equal labels what distinguishes them; a name stays as it is."""
     result, kept = list(labels), set(named)
-    for label in dict.fromkeys(labels):
-        alike = [index for index, other in enumerate(labels) if other == label]
+    by_label: dict[str, list[int]] = {}
+    for index, label in enumerate(labels):
+        by_label.setdefault(label, []).append(index)
+    for alike in by_label.values():
         if len(alike) > 1:
             for index, suffix in zip(alike, suffixes(alike), strict=True):
                 result[index] += "" if index in kept else suffix
@@ -143,12 +145,9 @@ def differences(alike: Sequence[int], scenario: Scenario, varied: Varied) -> lis
     # What they send is named first, and the number of flows last: what they are like matters more.
     fields = sorted(fields_of(type(groups[0])), key=lambda name: (name in LAST, name != "traffic"))
     values = {
-        name: [
-            written_value(group, name, groups, scenario, axes)
-            for group, axes in zip(groups, changed, strict=True)
-        ]
+        name: written_values(name, groups, scenario, changed)
         for name in fields
-        if name not in NOT_DIFFERENT
+        if name not in NOT_DIFFERENT and may_differ(name, groups, changed)
     }
     # What no axis changes of any group comes first.
     differing = sorted(
@@ -181,24 +180,37 @@ def suffix(values: Mapping[str, str]) -> str:
     return f"{times} ({', '.join(words)})" if words else times
 
 
-def written_value(
-    group: Group,
+def may_differ(
+    name: str, groups: Sequence[Group], changed: Sequence[Mapping[str, Sequence[Any]]]
+) -> bool:
+    """Whether groups have several values of a field, or axes change it or a part of it."""
+    first = getattr(groups[0], name)
+    if any(getattr(group, name) is not first for group in groups):
+        return True
+    return any(axis.partition(".")[0] == name for axes in changed for axis in axes)
+
+
+def written_values(
     name: str,
     groups: Sequence[Group],
     scenario: Scenario,
-    varied: Mapping[str, Sequence[Any]],
-) -> str:
-    """Write a group's value of a field; nothing if an axis changes it."""
-    value = getattr(group, name)
-    if name in varied:
-        return ""
-    if name == "traffic":
-        kinds = {each.traffic.name for each in groups}
-        for param in value.params:
-            value = value.without_param(param) if f"traffic.{param}" in varied else value
-        return value.name if len(kinds) == len(groups) else excerpt(value)
-    if name == "rtt" and value is None:
-        return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return "none" if value is None else f"{excerpt(to_plain(value))}"
+    changed: Sequence[Mapping[str, Sequence[Any]]],
+) -> list[str]:
+    """Write each group's value of a field; nothing where an axis changes it."""
+    is_told_by_kind = len({group.traffic.name for group in groups}) == len(groups)
+
+    def written(group: Group, varied: Mapping[str, Sequence[Any]]) -> str:
+        value = getattr(group, name)
+        if name in varied:
+            return ""
+        if name == "traffic":
+            for param in value.params:
+                value = value.without_param(param) if f"traffic.{param}" in varied else value
+            return value.name if is_told_by_kind else excerpt(value)
+        if name == "rtt" and value is None:
+            return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
+        if isinstance(value, bool):
+            return "on" if value else "off"
+        return "none" if value is None else f"{excerpt(to_plain(value))}"
+
+    return [written(group, axes) for group, axes in zip(groups, changed, strict=True)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import ScenarioError
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
     from dumbbell.scenario.scenario import Scenario
 
 __all__ = [
-    "LinkName", "LinkNames", "Route", "check_routes", "groups_over", "has_data_over",
-    "largest_packet_bytes", "largest_queued_bytes", "links_back_of", "links_of", "payload_rate_bps",
+    "Crossing", "LinkName", "LinkNames", "Route", "check_routes", "crossings_of", "groups_over",
+    "has_data_over", "largest_packet_bytes", "largest_queued_bytes", "links_back_of", "links_of",
+    "payload_rate_bps",
 ]  # fmt: skip
 
 #: A link's name; results and axes (`link.access.rate`) have it.
@@ -30,18 +33,48 @@ MAX_ACK_BYTES = 94
 MAX_LISTED = 10
 
 
+@dataclass(frozen=True)
+class Crossing:
+    """The groups that cross a link, each list in the scenario's order.
+
+    Attributes
+    ----------
+    groups
+        Those whose data or ACKs cross it.
+    data, acks
+        Those whose data do, and those whose ACKs do.
+    """
+
+    groups: list[Group] = field(default_factory=list)
+    data: list[Group] = field(default_factory=list)
+    acks: list[Group] = field(default_factory=list)
+
+
+def crossings_of(scenario: Scenario) -> Mapping[str, Crossing]:
+    """Return who crosses each link, by its name."""
+    found = {link.name: Crossing() for link in scenario.links}
+    for group in scenario.groups:
+        data = (scenario.links[0].name,) if group.route is None else group.route
+        acks = group.back or ()
+        for name in data:
+            found[name].data.append(group)
+        for name in acks:
+            found[name].acks.append(group)
+        for name in {*data, *acks}:
+            found[name].groups.append(group)
+    return found
+
+
 def links_of(group: Group, scenario: Scenario) -> list[Link]:
     """Return the links that a group's data cross, in order."""
     if group.route is None:
         return list(scenario.links[:1])
-    by_name = {link.name: link for link in scenario.links}
-    return [by_name[name] for name in group.route]
+    return [scenario.links_by_name[name] for name in group.route]
 
 
 def links_back_of(group: Group, scenario: Scenario) -> list[Link]:
     """Return the links that a group's ACKs cross, in order."""
-    by_name = {link.name: link for link in scenario.links}
-    return [by_name[name] for name in group.back or ()]
+    return [scenario.links_by_name[name] for name in group.back or ()]
 
 
 def payload_rate_bps(group: Group, scenario: Scenario) -> float:
@@ -52,11 +85,7 @@ def payload_rate_bps(group: Group, scenario: Scenario) -> float:
 
 def groups_over(link: Link, scenario: Scenario) -> list[Group]:
     """Return the groups whose data or ACKs cross a link."""
-    return [
-        group
-        for group in scenario.groups
-        if has_data_over(link, group, scenario) or link.name in (group.back or ())
-    ]
+    return scenario.crossings[link.name].groups
 
 
 def has_data_over(link: Link, group: Group, scenario: Scenario) -> bool:
@@ -68,10 +97,10 @@ def has_data_over(link: Link, group: Group, scenario: Scenario) -> bool:
 
 def largest_packet_bytes(link: Link, scenario: Scenario) -> int:
     """Return the wire size of the largest packet that crosses a link."""
-    return max(
-        group.packet_bytes if has_data_over(link, group, scenario) else MAX_ACK_BYTES
-        for group in groups_over(link, scenario)
-    )
+    crossing = scenario.crossings[link.name]
+    data = max((group.packet_bytes for group in crossing.data), default=0)
+    # Of a group that crosses it both ways the data count.
+    return data if len(crossing.data) == len(crossing.groups) else max(data, MAX_ACK_BYTES)
 
 
 #: Payload of a super-packet: Linux's GSO_MAX_SIZE less its allowance for headers.
@@ -90,14 +119,15 @@ def largest_queued_bytes(link: Link, scenario: Scenario) -> int:
 
 def check_routes(scenario: Scenario) -> None:
     """Refuse links and routes that make no network."""
-    names = [link.name for link in scenario.links]
-    for index, name in enumerate(names):
-        if name in names[:index]:
+    seen: set[str] = set()
+    for index, link in enumerate(scenario.links):
+        if link.name in seen:
             raise ScenarioError(
-                f"two links are named `{name}`; give each a name of its own",
+                f"two links are named `{link.name}`; give each a name of its own",
                 key="name",
                 link=index,
             )
+        seen.add(link.name)
     for index, group in enumerate(scenario.groups):
         try:
             check_group(group, scenario)
@@ -119,19 +149,19 @@ def check_group(group: Group, scenario: Scenario) -> None:
         raise ScenarioError(
             f"the group has no `route`; name the links that its data cross: {listed(scenario)}"
         )
-    known = {link.name for link in scenario.links}
     for key in ("route", "back"):
-        route = getattr(group, key) or ()
-        for position, name in enumerate(route):
-            if name not in known:
+        seen: set[str] = set()
+        for name in getattr(group, key) or ():
+            if name not in scenario.links_by_name:
                 raise ScenarioError(
                     f"{key}: there is no link `{excerpt(name)}`; the links are {listed(scenario)}",
                     key=key,
                 )
-            if name in route[:position]:
+            if name in seen:
                 raise ScenarioError(
                     f"{key} goes over `{name}` twice; a packet can cross a link only once", key=key
                 )
+            seen.add(name)
     check_delays(group, scenario)
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dumbbell._core import MAX_ROWS
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.excerpt import excerpt
-from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.base.quantities.quantity import Buffer, Loss, Rate, Size, Time
 from dumbbell.base.quantities.steps import MIN_RTT_NS, RateSteps, RttSteps
 from dumbbell.congestion_control import CongestionControlChoice
+from dumbbell.scenario.amount import check_amount, read_groups, read_links
 from dumbbell.scenario.distribution import CDF
 from dumbbell.scenario.element import ImpairmentChoice, Impairments, QueueChoice
 from dumbbell.scenario.fields import (
@@ -30,48 +30,17 @@ from dumbbell.scenario.fields import (
     to_engine,
     to_words,
 )
-from dumbbell.scenario.group import MAX_FLOWS, Group
+from dumbbell.scenario.group import Group
 from dumbbell.scenario.group_labels import group_labels
 from dumbbell.scenario.group_name import check_names
 from dumbbell.scenario.kinds import Changes, Count, Measure, Text
 from dumbbell.scenario.link import BOTTLENECK, Link, write_steps
 from dumbbell.scenario.link_queue import LinkQueue
 from dumbbell.scenario.program import live_commands, recorded_commands
-from dumbbell.scenario.routes import check_routes, groups_over
+from dumbbell.scenario.routes import Crossing, check_routes, crossings_of, groups_over
 from dumbbell.scenario.trace import WRITTEN, Trace
 
 __all__ = ["Scenario"]
-
-#: A network beyond this is a mistake.
-MAX_LINKS = 1000
-
-
-def read_groups(
-    groups: Iterable[Group | str | CongestionControlChoice | type],
-) -> tuple[Group, ...]:
-    """Return groups; a congestion control algorithm stands for one flow of it."""
-    if isinstance(groups, str):
-        raise ScenarioError(f"`groups` must be a list, not a string; use [{groups!r}]")
-    return tuple(group if isinstance(group, Group) else Group(group) for group in groups)
-
-
-def read_links(links: Iterable[Link]) -> tuple[Link, ...]:
-    """Return the links as a tuple; refuse what is not a list of links."""
-    if isinstance(links, Link):
-        raise ScenarioError("`links` must be a list, not one link; use `links=[…]`", key="link")
-    found = tuple(links)
-    for link in found:
-        if not isinstance(link, Link):
-            raise ScenarioError(
-                f'`links` must list links, e.g. `dumbbell.Link("access", rate="20mbit")`, not '
-                f"`{excerpt(link)}`",
-                key="link",
-            )
-    if len(found) > MAX_LINKS:
-        raise ScenarioError(
-            f"there are {len(found):,} links; use at most {MAX_LINKS:,}", key="link"
-        )
-    return found
 
 
 @documented
@@ -186,7 +155,7 @@ class Scenario:
                 "own; remove one or the other",
                 key="rtt_steps",
             )
-        self._check_amount()
+        check_amount(self)
         check_names(self)
         check_routes(self)
         self._check_links()
@@ -196,32 +165,6 @@ class Scenario:
             except ScenarioError as error:
                 error.group = index
                 raise
-
-    def _check_amount(self) -> None:
-        """Refuse more flows or rows than memory holds."""
-        if self.flow_count > MAX_FLOWS:
-            raise ScenarioError(
-                f"the groups have {self.flow_count:,} flows; use at most {MAX_FLOWS:,} in all",
-                key="flows",
-            )
-        if self.sample == 0:
-            return
-        # What waits of a group is sampled at each link that its data or ACKs cross.
-        crossings = sum(
-            max(len(each.route or ()), 1) + len(each.back or ()) for each in self.groups
-        )
-        counts = (
-            (self.flow_count, "flow"), (len(self.links), "link"), (crossings, "link crossing"),
-        )  # fmt: skip
-        for count, noun in counts:
-            rows = count * int(self.time) // int(self.sample)
-            if rows > MAX_ROWS:
-                raise ScenarioError(
-                    f"{pluralize(count, noun)} sampled every `{self.sample}` for "
-                    f"`{self.time}` make {rows:,} rows, "
-                    f"more than {MAX_ROWS:,}; use a longer `--sample`, or `0s` for none",
-                    key="sample",
-                )
 
     def _check_links(self) -> None:
         """Refuse queues that do not work, and media that do not fit them."""
@@ -257,11 +200,20 @@ class Scenario:
         rtts: list[Time] = [group.rtt or self.rtt for group in groups_over(link, self)]
         return max(rtts, default=self.rtt)
 
+    @cached_property
+    def links_by_name(self) -> Mapping[str, Link]:
+        """The links by their names."""
+        return {link.name: link for link in self.links}
+
+    @cached_property
+    def crossings(self) -> Mapping[str, Crossing]:
+        """The groups that cross each link, by its name."""
+        return crossings_of(self)
+
     def link(self, name: str) -> Link:
         """Return the link of that name."""
-        for link in self.links:
-            if link.name == name:
-                return link
+        if name in self.links_by_name:
+            return self.links_by_name[name]
         names = ", ".join(f"`{link.name}`" for link in self.links)
         raise ScenarioError(f"there is no link `{excerpt(name)}`; the links are {names}")
 
@@ -272,8 +224,11 @@ class Scenario:
 
     def shortest_rtt_of(self, group: Group) -> Time:
         """Return the smallest base RTT that a group ever has."""
-        if group.rtt is not None:
-            return group.rtt
+        return self._shortest_rtt if group.rtt is None else group.rtt
+
+    @cached_property
+    def _shortest_rtt(self) -> Time:
+        """That of groups without one of their own."""
         rtts: list[Time] = [self.rtt, *self.rtt_steps.before(self.time)]
         return min(rtts)
 

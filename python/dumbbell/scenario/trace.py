@@ -23,12 +23,15 @@ from dumbbell.scenario.kinds import Named
 from dumbbell.scenario.parameter import FLAGS, listed
 from dumbbell.scenario.trace_generators import GENERATORS, generate
 
-__all__ = ["OPPORTUNITY_BYTES", "WRITTEN", "Trace", "TraceOf", "read_trace"]
+__all__ = ["MAX_TIMES", "OPPORTUNITY_BYTES", "WRITTEN", "Trace", "TraceOf", "read_trace"]
 
 #: What a line of a trace carries: mahimahi's packet on a TUN device with its four bytes of flags.
 OPPORTUNITY_BYTES = 1504
 #: Most bytes of a trace file: some two million lines.
 MAX_TRACE_BYTES = 1 << 24
+#: Most times of all traces of a scenario: what is read of files, and the ms of generators and what
+#: they draw.
+MAX_TIMES = 10_000_000
 #: Longest trace, ms: three years.
 MAX_LENGTH_MS = 100_000_000_000
 #: A trace that is written out: pairs of ms since the last time and opportunities then.
@@ -57,6 +60,8 @@ class Trace:
     label
         What tables call it: a file as it was written, with its parameters. It is no part of the
         trace.
+    times
+        How many times it took to make it, of which a scenario may have `MAX_TIMES`.
     """
 
     text: str
@@ -64,6 +69,7 @@ class Trace:
     opportunity_bytes: int = OPPORTUNITY_BYTES
     once: bool = False
     label: str = field(default="", compare=False)
+    times: int = field(default=0, compare=False, repr=False)
 
     @classmethod
     def parse(cls, value: Trace | str, what: str = "trace") -> Self:
@@ -97,19 +103,20 @@ class Trace:
         common = [f"bytes={size}"] if int(size) != OPPORTUNITY_BYTES else []
         common += ["once=on"] if once else []
         if name in GENERATORS:
-            runs, own = generate(name, settings, int(size))
+            runs, own, times = generate(name, settings, int(size))
         else:
             if name == WRITTEN:
                 runs = tuple(expand_runs(settings.pop(RUNS, "")))
+                times = len(runs)
             else:
                 runs = read_trace(Path(name))
-                label = text
+                label, times = text, sum(count for _, count in runs)
             if settings:
                 raise ScenarioError(f"`{excerpt(text)}`: unknown parameter{unknown(settings)}")
             name, own = WRITTEN, [f"{RUNS}={write_runs(runs)}"]
         check_runs(runs)
         words = ",".join([*own, *common])
-        return cls(f"{name}:{words}" if words else name, runs, int(size), once, label)
+        return cls(f"{name}:{words}" if words else name, runs, int(size), once, label, times)
 
     @classmethod
     @functools.lru_cache(maxsize=16)
@@ -268,8 +275,8 @@ def expand_runs(text: str) -> Iterator[Run]:
                 "opportunities then, like `5x1;1x2*10`"
             )
         total += int(numbers[2])
-        if total > MAX_TRACE_BYTES:
-            raise ScenarioError(f"`{RUNS}` has more than {MAX_TRACE_BYTES:,} times")
+        if total > MAX_TIMES:
+            raise ScenarioError(f"`{RUNS}` has more than {MAX_TIMES:,} times")
         yield from [(int(gap_ms), int(count))] * int(numbers[2])
 
 

@@ -19,6 +19,8 @@ __all__ = ["GENERATORS", "Generator", "generate"]
 MS = 10**6
 #: Longest generated trace.
 MAX_GENERATED_MS = 3_600_000
+#: Most opportunities that are drawn for a trace: each takes a quarter of a microsecond.
+MAX_DRAWN = 10_000_000
 #: Most opportunities of a generated trace in a ms: 12 Gbit/s of 1500 bytes.
 MAX_PER_MS = 1_000
 
@@ -64,8 +66,11 @@ def generator(**parameters: str) -> Callable[[Callable[..., PerMs]], Callable[..
 
 def generate(
     name: str, settings: Mapping[str, str], size_bytes: int
-) -> tuple[tuple[tuple[int, int], ...], list[str]]:
-    """Return the runs of a generated trace, and its parameters that are not at their defaults."""
+) -> tuple[tuple[tuple[int, int], ...], list[str], int]:
+    """Return a generated trace's runs, its parameters that are not at their defaults, and its work.
+
+    The work is the ms that were looked at and the opportunities that were drawn.
+    """
     declared = GENERATORS[name]
     for key in settings:
         if key not in declared.parameters:
@@ -83,17 +88,43 @@ def generate(
         for key, default in declared.parameters.items()
         if values[key] != value_of(key, default, name)
     ]
-    runs, gap_ms = [], 0
-    for count in declared.per_ms(size_bytes=size_bytes, **values):
+    drawn = check_amount(name, values, size_bytes)
+    runs, gap_ms, ms = [], 0, 0
+    for ms, count in enumerate(declared.per_ms(size_bytes=size_bytes, **values), start=1):
         gap_ms += 1
-        if count > MAX_PER_MS:
-            raise ScenarioError(f"`{name}` has {count:,} opportunities in a ms; use lower rates")
+        if ms > MAX_GENERATED_MS:
+            raise ScenarioError(f"`{name}` is longer than an hour; use shorter times")
+        check_per_ms(name, count)
         if count:
             runs.append((gap_ms, count))
             gap_ms = 0
     if not runs:
         raise ScenarioError(f"`{name}` has no opportunity; use a longer `length` or higher rate")
-    return tuple(runs), words
+    return tuple(runs), words, ms + drawn
+
+
+def check_amount(name: str, values: Mapping[str, Any], size_bytes: int) -> int:
+    """Return how many opportunities are drawn; refuse more than can be, before they are."""
+    rates_bps = [0]
+    for value in values.values():
+        several = value if isinstance(value, tuple) else (value,)
+        rates_bps += [int(each) for each in several if isinstance(each, Rate)]
+    rate_bps, line_bits = max(rates_bps), size_bytes * 8 * 1000
+    check_per_ms(name, rate_bps // line_bits)
+    is_drawn = "length" in values and "rate" in values
+    drawn = rate_bps * ms_of(values["length"]) // line_bits if is_drawn else 0
+    if drawn > MAX_DRAWN:
+        raise ScenarioError(
+            f"`{name}` has {drawn:,} opportunities; use at most {MAX_DRAWN:,}: a shorter `length` "
+            "or a lower `rate`"
+        )
+    return drawn
+
+
+def check_per_ms(name: str, count: int) -> None:
+    """Refuse more opportunities in a ms than any link has."""
+    if count > MAX_PER_MS:
+        raise ScenarioError(f"`{name}` has {count:,} opportunities in a ms; use lower rates")
 
 
 def value_of(key: str, text: str, name: str) -> Any:
@@ -106,7 +137,7 @@ def value_of(key: str, text: str, name: str) -> Any:
     if key in TIMES:
         time = Time.parse(text, what, minimum=MS)
         if int(time) > MAX_GENERATED_MS * MS:
-            raise ScenarioError(f"{what} is `{excerpt(text)}`; use at most `1h`")
+            raise ScenarioError(f"{what} is `{excerpt(text)}`; use at most `3600s`")
         return time
     if key == "rates":
         return tuple(Rate.parse(part, what) for part in text.split(SEPARATOR))

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from dumbbell import _core
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.quantity import expand
-from dumbbell.scenario.distribution import Distribution, from_json
+from dumbbell.scenario.distribution import POINTS, Distribution, from_json
 from dumbbell.scenario.element import Element, ElementChoice
 from dumbbell.scenario.engine_message import in_user_words
 from dumbbell.scenario.kinds import Kind
@@ -133,6 +133,12 @@ class TrafficChoice(ElementChoice):
     def is_bulk(self) -> bool:
         """Whether each flow is one transfer from its start on."""
         return self.name == BULK
+
+    @property
+    def point_count(self) -> int:
+        """How many points its distributions have that are given by points."""
+        drawn = (value for value in self.params.values() if isinstance(value, Distribution))
+        return sum(len(each.params.get(POINTS, ())) for each in drawn)
 
     def check_complete(self, what: str) -> None:
         """Refuse arrivals whose rate is not set, or set twice."""
