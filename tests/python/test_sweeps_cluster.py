@@ -2,14 +2,19 @@
 
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dumbbell import MissingPackageError, Scenario, Sweep
+from dumbbell import EngineError, MissingPackageError, Scenario, Sweep
 from dumbbell.runs import Progress
 from dumbbell.runs.cluster import check_address
 from tests.python.test_sweeps_run import files
@@ -47,6 +52,91 @@ def test_a_worker_that_is_killed_takes_nothing_along(tmp_path: Path):
     assert finished[-1] == 24  # each came back once
     assert there.rows.equals(here.rows)
     assert files(tmp_path / "there") == files(tmp_path / "here")
+
+
+def test_a_cluster_without_workers_is_told_and_waited_for(cli, monkeypatch):
+    monkeypatch.setattr("dumbbell.runs.cluster.ASK_S", 0.1)
+    monkeypatch.setattr("dumbbell.runs.cluster.SAY_AFTER_S", 0.3)
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+        at = cluster.scheduler_address
+        outcome = cli("sweep", "copa", "--cluster", at, "--worker-timeout", "1s")
+    none = f"cluster `{at}` has no workers; start one, e.g. `dask worker {at}`; "
+    assert outcome.code == 2
+    assert outcome.err == (
+        f"note: {none}waiting up to 1s\n"
+        f"error: {none}waited 1s for one (`--worker-timeout`); finished runs are kept: run the "
+        "command again\n"
+    )
+
+
+def test_what_is_done_is_kept_when_a_cluster_loses_its_workers(monkeypatch, tmp_path):
+    monkeypatch.setattr("dumbbell.runs.cluster.ASK_S", 0.1)
+    sweep = Sweep(Scenario(["copa"], time="1s"), {"buffer": "1..8bdp"}, reps=20)
+    seen: list[Progress] = []
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+
+        def follow(progress: Progress) -> None:
+            seen.append(progress)
+            if progress.finished >= 2:
+                cluster.scale(0)
+
+        with pytest.raises(EngineError, match="has no workers"):
+            sweep.run(
+                cache=False, cluster=cluster, worker_timeout="1s", out=tmp_path, on_progress=follow
+            )
+    finished = seen[-1].finished
+    assert 2 <= finished < 80
+    assert len(list((tmp_path / "runs").iterdir())) == finished
+    resumed = Sweep.resume(tmp_path).run(cache=False, out=tmp_path, on_progress=seen.append)
+    assert seen[-1].cached == finished
+    assert len(resumed.runs) == 80
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_scheduler_that_ends_is_a_line(restarts, tmp_path):
+    """In processes of their own: Dask would print its tracebacks first."""
+    with scheduler() as (process, address), worker(address):
+        command = [sys.executable, "-m", "dumbbell", "sweep", "copa", "--time", "60s"]
+        command += ["--reps", "99", "--no-cache", "--out", tmp_path, "--cluster", address]
+        sweep = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        while not list(tmp_path.glob("runs/*/*")) and sweep.poll() is None:
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        with scheduler(address) if restarts else nullcontext():
+            said = sweep.communicate(timeout=60)[1]
+    assert sweep.returncode == 2
+    assert [line for line in said.splitlines() if not line.startswith("note: about")] == [
+        "error: a run was lost with its worker: it was cancelled, as by a cluster whose scheduler "
+        "ended; finished runs are kept: run the command again"
+    ]
+
+
+@contextmanager
+def scheduler(address: str = "tcp://127.0.0.1:0") -> Iterator[Any]:
+    program = "distributed.cli.dask_scheduler"
+    with dask(program, "--host", address, "--no-dashboard") as process:
+        for line in process.stderr:
+            if found := re.search(r"tcp://127.0.0.1:\d+", line):
+                yield process, found[0]
+                return
+
+
+def worker(address: str) -> AbstractContextManager[Any]:
+    return dask("distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard")
+
+
+@contextmanager
+def dask(*arguments: str) -> Iterator[Any]:
+    command = [sys.executable, "-m", *arguments]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
 
 
 def test_a_cluster_that_does_not_answer_is_a_line(cli, monkeypatch):

@@ -15,6 +15,7 @@ from dumbbell.cli.show_sweep import show_sweep
 from dumbbell.metrics import metric_named
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.runs import SweepInterrupted
+from dumbbell.runs.cluster import WORKER_TIMEOUT
 from dumbbell.scenario.fields import RUN
 from dumbbell.sweeps import Sweep, SweepResult
 from dumbbell.sweeps.sweep_directory import place_of
@@ -123,6 +124,14 @@ Cluster = Annotated[
         show_default=False,
     ),
 ]
+WorkerTimeout = Annotated[
+    str,
+    typer.Option(
+        metavar="TIME",
+        help="With --cluster: how long to wait while there is no worker.",
+        rich_help_panel=rare(RUN),
+    ),
+]
 Resume = Annotated[
     Path | None,
     typer.Option(
@@ -175,6 +184,7 @@ class Where(NamedTuple):
 
     jobs: options.Jobs = None
     cluster: Cluster = None
+    worker_timeout: WorkerTimeout = WORKER_TIMEOUT
     cache: options.CacheFlag = None
 
 

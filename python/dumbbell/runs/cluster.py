@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -10,17 +12,74 @@ from urllib.parse import urlsplit
 
 from dumbbell.base.errors import EngineError
 from dumbbell.base.optional import optional
+from dumbbell.base.quantities.quantity import Time
 
-__all__ = ["cluster_executor", "lost_errors"]
+__all__ = ["WORKER_TIMEOUT", "Cluster", "connected"]
 
 #: Of a scheduler, by default.
 DEFAULT_PORT = 8786
 #: How long a scheduler may take to answer.
 CONNECT_TIMEOUT_S = 10
+#: How long a cluster may have no workers, by default.
+WORKER_TIMEOUT = "600s"
+#: How often a cluster that finishes nothing is asked for its workers, and after how long without
+#: any that is said, s.
+ASK_S, SAY_AFTER_S = 2, 4
+
+
+class Cluster:
+    """A cluster that runs are submitted to.
+
+    Parameters
+    ----------
+    client
+        Dask's connection to its scheduler.
+    name
+        What messages call it.
+    worker_timeout
+        How long it may have no workers.
+    """
+
+    def __init__(self, client: Any, name: str, worker_timeout: Time) -> None:
+        self.client, self.name, self.worker_timeout = client, name, worker_timeout
+        # Equal jobs are run separately.
+        self.executor: Executor = client.get_executor(pure=False)
+        self.asked_s = self.had_workers_s = time.monotonic()
+
+    @property
+    def lost_errors(self) -> tuple[type[Exception], ...]:
+        """The errors by which Dask reports that workers died or the scheduler is gone."""
+        from distributed.comm.core import CommClosedError
+        from distributed.scheduler import KilledWorker
+
+        return (KilledWorker, CommClosedError)
+
+    def waits_for(self) -> str:
+        """Return what its runs wait for; nothing while it has workers.
+
+        Raises
+        ------
+        EngineError
+            It has had no workers for too long.
+        """
+        now_s = time.monotonic()
+        # A client that lost its scheduler cancels the runs, and would wait for it here.
+        if now_s - self.asked_s >= ASK_S and self.client.status == "running":
+            self.asked_s = now_s
+            if self.client.nthreads():
+                self.had_workers_s = now_s
+        without_s = now_s - self.had_workers_s
+        none = f"cluster `{self.name}` has no workers; start one, e.g. `dask worker {self.name}`"
+        if without_s > self.worker_timeout.seconds:
+            raise EngineError(
+                f"{none}; waited {self.worker_timeout} for one (`--worker-timeout`); finished runs "
+                "are kept: run the command again"
+            )
+        return f"{none}; waiting up to {self.worker_timeout}" if without_s >= SAY_AFTER_S else ""
 
 
 @contextmanager
-def cluster_executor(cluster: Any) -> Iterator[Executor]:
+def connected(cluster: Any, worker_timeout: str = WORKER_TIMEOUT) -> Iterator[Cluster]:
     """Connect to a cluster.
 
     Parameters
@@ -28,12 +87,14 @@ def cluster_executor(cluster: Any) -> Iterator[Executor]:
     cluster
         Address of its scheduler (``tcp://10.0.0.1:8786``), a cluster of Dask's own like
         `distributed.LocalCluster`, or a `distributed.Client`, which stays open.
+    worker_timeout
+        How long it may have no workers.
 
     Yields
     ------
-    Executor
-        Submits runs to its workers. Dask gives the run of a worker that dies to another one; after
-        three workers it gives up and names the run.
+    Cluster
+        Its executor submits runs to its workers. Dask gives the run of a worker that dies to
+        another one; after three workers it gives up and names the run.
 
     Raises
     ------
@@ -42,20 +103,37 @@ def cluster_executor(cluster: Any) -> Iterator[Executor]:
     MissingPackageError
         Dask is not installed.
     """
+    limit = Time.parse(worker_timeout, "worker timeout", minimum=1)
     connect = optional("distributed", extra="dask", purpose="a Dask cluster").Client
     if isinstance(cluster, connect):
-        yield executor_of(cluster)
+        yield Cluster(cluster, cluster.scheduler.address, limit)
         return
     if isinstance(cluster, str):
         check_address(cluster)
+    with without_errors_of_dask():
+        try:
+            client: Any = connect(cluster, timeout=CONNECT_TIMEOUT_S, set_as_default=False)
+        except (OSError, TimeoutError, TypeError, ValueError) as error:
+            raise EngineError(
+                f"cluster `{cluster}` cannot be reached: {reason(error)}; is its scheduler running?"
+            ) from None
+        with client:
+            yield Cluster(client, client.scheduler.address, limit)
+
+
+@contextmanager
+def without_errors_of_dask() -> Iterator[None]:
+    """Keep tracebacks of Dask's client from stderr: what fails is an error of ours."""
+    logger = logging.getLogger("distributed.client")
+
+    def is_no_error(record: logging.LogRecord) -> bool:
+        return record.levelno < logging.ERROR
+
+    logger.addFilter(is_no_error)
     try:
-        client: Any = connect(cluster, timeout=CONNECT_TIMEOUT_S, set_as_default=False)
-    except (OSError, TimeoutError, TypeError, ValueError) as error:
-        raise EngineError(
-            f"cluster `{cluster}` cannot be reached: {reason(error)}; is its scheduler running?"
-        ) from None
-    with client:
-        yield executor_of(client)
+        yield
+    finally:
+        logger.removeFilter(is_no_error)
 
 
 def check_address(address: str) -> None:
@@ -78,20 +156,6 @@ def check_address(address: str) -> None:
     name = f"[{name}]" if ":" in name else name
     said = f"{scheme or 'tcp'}://{name}:{DEFAULT_PORT}"
     raise EngineError(f"cluster `{address}` has no port; use `{said}`")
-
-
-def lost_errors() -> tuple[type[Exception], ...]:
-    """Return the errors by which Dask reports that workers died or the scheduler is gone."""
-    from distributed.comm.core import CommClosedError
-    from distributed.scheduler import KilledWorker
-
-    return (KilledWorker, CommClosedError)
-
-
-def executor_of(client: Any) -> Executor:
-    """Return a client as an executor; equal jobs are run separately."""
-    executor: Executor = client.get_executor(pure=False)
-    return executor
 
 
 def reason(error: Exception) -> str:

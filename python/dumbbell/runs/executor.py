@@ -71,6 +71,10 @@ class Runner(ABC, Generic[K, R]):
     def result(self, case: PendingRun[K], future: Future[Any]) -> R:
         """Return the result of a finished run, or raise its error."""
 
+    def waits_for(self) -> str:
+        """Return what all runs wait for; nothing if they go on."""
+        return ""
+
     def close(self) -> None:
         """Release what executes runs; all of them are finished."""
 
@@ -140,6 +144,8 @@ class RemoteRunner(Runner[K, R]):
         How many runs it holds at a time.
     lost
         Further exceptions by which the executor reports that a run was lost.
+    waits_for
+        Returns what the executor waits for, or raises an `EngineError` if that has taken too long.
     """
 
     def __init__(
@@ -148,9 +154,11 @@ class RemoteRunner(Runner[K, R]):
         executor: Executor,
         window: int | None = None,
         lost: tuple[type[Exception], ...] = (),
+        waits_for: Callable[[], str] = str,
     ) -> None:
         self.handler = handler
         self.executor = executor
+        self.executor_waits_for = waits_for
         self.window = window or WINDOW
         self.lost: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, *lost)
         self.results: dict[Future[Any], R] = {}
@@ -179,6 +187,10 @@ class RemoteRunner(Runner[K, R]):
             raise lost_run(error) from None
         return self.handler.take(case, record)
 
+    def waits_for(self) -> str:
+        """Return what all runs wait for; nothing if they go on."""
+        return self.executor_waits_for()
+
     def stop(self, waiting: dict[Future[Any], PendingRun[K]]) -> None:
         """Cancel the runs that have not started; those under way end by themselves."""
         for future in waiting:
@@ -188,6 +200,8 @@ class RemoteRunner(Runner[K, R]):
 def lost_run(error: Exception) -> EngineError:
     """Return the error for a run that was lost with its worker."""
     said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+    if isinstance(error, CancelledError):
+        said = "it was cancelled, as by a cluster whose scheduler ended"
     return EngineError(
         f"a run was lost with its worker: {said}; finished runs are kept: run the command again"
     )
@@ -224,10 +238,13 @@ def drive(
                 case = waiting.pop(future)
                 conclude(queue, runner, case, future)
                 finished, finished_s = finished + 1, finished_s + case.time_s
+            waits_for = "" if done else runner.waits_for()
             if on_progress is not None:
                 simulated_s = finished_s + sum(case.simulated_s() for case in waiting.values())
                 on_progress(
-                    Progress(finished, queue.total, simulated_s, queue.total_s, runner.found)
+                    Progress(
+                        finished, queue.total, simulated_s, queue.total_s, runner.found, waits_for
+                    )
                 )
     except BaseException:
         runner.stop(waiting)

@@ -24,6 +24,8 @@ class Progress:
         Seconds of the scenarios' time, of all runs; the remaining time is estimated from them.
     cached
         How many of the finished runs were found, in the cache or where they are saved.
+    waits_for
+        What all runs wait for, such as a cluster's workers; empty if they go on.
     """
 
     finished: int
@@ -31,6 +33,7 @@ class Progress:
     simulated_s: float
     total_s: float
     cached: int = 0
+    waits_for: str = ""
 
 
 class SweepInterrupted(KeyboardInterrupt, Generic[K, R]):

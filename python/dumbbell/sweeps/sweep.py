@@ -17,6 +17,7 @@ from dumbbell.metrics import AllMetrics, judged_by
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
 from dumbbell.runs.cache import Cache, as_cache
+from dumbbell.runs.cluster import WORKER_TIMEOUT, Cluster, connected
 from dumbbell.runs.executor import LocalRunner, RemoteRunner, Runner, drive
 from dumbbell.runs.handler import RunHandler
 from dumbbell.runs.measuring import Measures
@@ -154,6 +155,7 @@ class Sweep:
         *,
         executor: Executor | None = None,
         cluster: Any = None,
+        worker_timeout: str = WORKER_TIMEOUT,
         jobs: int | None = None,
         cache: Cache | str | Path | bool | None = None,
         out: str | Path | None = None,
@@ -169,6 +171,8 @@ class Sweep:
             Where to, instead of threads of this process: any `concurrent.futures.Executor`.
         cluster
             A Dask cluster: its scheduler's address, a `distributed.Client` or a cluster of Dask's.
+        worker_timeout
+            How long the cluster may have no workers.
         jobs
             Runs at a time: all cores by default, 1 on the kernel. With an executor or cluster, how
             many it is given at a time.
@@ -218,7 +222,10 @@ class Sweep:
         with ExitStack() as stack:
             if directory is not None:
                 store.batch = stack.enter_context(directory.batch())
-            runner = self._runner(handler, executor, cluster, jobs, stack)
+            there = None
+            if cluster is not None:
+                there = stack.enter_context(connected(cluster, worker_timeout))
+            runner = self._runner(handler, executor, there, jobs)
             try:
                 drive(queue, runner, on_progress)
             except KeyboardInterrupt:
@@ -258,15 +265,13 @@ class Sweep:
         self,
         handler: RunHandler[tuple[int, int], Measures],
         executor: Executor | None,
-        cluster: Any,
+        cluster: Cluster | None,
         jobs: int | None,
-        stack: ExitStack,
     ) -> Runner[tuple[int, int], Measures]:
         if cluster is not None:
-            from dumbbell.runs.cluster import cluster_executor, lost_errors  # an extra
-
-            distant = stack.enter_context(cluster_executor(cluster))
-            return RemoteRunner(handler, distant, jobs, lost_errors())
+            return RemoteRunner(
+                handler, cluster.executor, jobs, cluster.lost_errors, cluster.waits_for
+            )
         if executor is not None:
             return RemoteRunner(handler, executor, jobs)
         return LocalRunner(handler, jobs or default_workers(self.engine))

@@ -212,6 +212,7 @@ class ProgressBar:
         self.bar = bar
         self.pace, self.found = Pace(), 0
         self.says_pace = is_even
+        self.waits_for = ""
         self.task = None if bar is None else bar.add_task(label, total=1.0, left="")
 
     def at(self, share: float, label: str | None = None, *, has_pace: bool = True) -> None:
@@ -235,6 +236,9 @@ class ProgressBar:
         of
             What they are for, before `run 3 of 5`.
         """
+        if progress.waits_for not in ("", self.waits_for):
+            note(progress.waits_for)
+        self.waits_for = progress.waits_for
         if progress.cached != self.found:
             self.pace, self.found = Pace(), progress.cached
         label = f"{of}run {progress.finished} of {progress.total}"
