@@ -7,10 +7,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dumbbell.base.errors import ResultError
-from dumbbell.run.connections import check_connections, connections_schema
+from dumbbell.records.check import Unexpected
+from dumbbell.run.columns import CONNECTIONS, check_table
+from dumbbell.run.connections import connections_schema
 
-GROUPS, LAST_US = 2, 1_000_000
+LAST_US = 1_000_000
+EXTENT = {"group": 1, "time": LAST_US}
 
 ROW: dict[str, Any] = {
     "group": 1,
@@ -29,10 +31,14 @@ def table(**changes: object) -> pa.Table:
     return pa.Table.from_pylist([{**ROW, **changes}, REST], connections_schema())
 
 
+def check(connections: pa.Table) -> None:
+    check_table(CONNECTIONS, connections, EXTENT)
+
+
 def test_a_table_of_the_engine_is_accepted() -> None:
-    check_connections(table(), GROUPS, LAST_US)
-    check_connections(table(server="10.0.1.1:80", protocol="tcp"), GROUPS, LAST_US)
-    check_connections(table().slice(0, 0), GROUPS, LAST_US)
+    check(table())
+    check(table(server="10.0.1.1:80", protocol="tcp"))
+    check(table().slice(0, 0))
 
 
 @pytest.mark.parametrize(
@@ -40,20 +46,23 @@ def test_a_table_of_the_engine_is_accepted() -> None:
     [
         ({"group": 2}, "its column `group` has values that the run cannot have"),
         ({"last_us": LAST_US + 1}, "its column `last_us` has values that the run cannot have"),
-        ({"first_us": 9, "last_us": 8}, "connections end before they begin"),
-        ({"protocol": "sctp"}, "its protocols are not among tcp, udp, other"),
-        ({"server": "\x1b[31m"}, "its column `server` has what is not an address"),
+        (
+            {"first_us": 9, "last_us": 8},
+            "column `last_us` has values below those of `first_us`",
+        ),
+        ({"protocol": "sctp"}, "its column `protocol` has `sctp`, which no run has"),
+        ({"server": "\x1b[31m"}, "its column `server` has values that the run cannot have"),
     ],
 )
 def test_what_no_run_has_is_refused(changes: dict[str, object], reason: str) -> None:
-    with pytest.raises(ResultError, match=reason):
-        check_connections(table(**changes), GROUPS, LAST_US)
+    with pytest.raises(Unexpected, match=reason):
+        check(table(**changes))
 
 
 def test_other_columns_and_gaps_are_refused() -> None:
-    with pytest.raises(ResultError, match="other columns"):
-        check_connections(table().drop_columns(["client"]), GROUPS, LAST_US)
+    with pytest.raises(Unexpected, match="has no column `client`"):
+        check(table().drop_columns(["client"]))
     nullable = pa.schema([field.with_nullable(True) for field in connections_schema()])
     gaps = pa.Table.from_pylist([{**ROW, "up_pkts": None}], nullable)
-    with pytest.raises(ResultError, match=r"gaps|other columns"):
-        check_connections(gaps, GROUPS, LAST_US)
+    with pytest.raises(Unexpected, match="its column `up_pkts` has gaps"):
+        check(gaps)

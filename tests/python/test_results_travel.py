@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +17,7 @@ import dumbbell
 from dumbbell import Run, Sweep, SweepResult, _core
 from dumbbell.base.errors import ResultError, ScenarioError
 from dumbbell.base.writing import Batch
+from dumbbell.cli import invoke
 from dumbbell.congestion_control import RecordedCongestionControl, recorded
 from dumbbell.congestion_control.isolation import foreign_process
 from dumbbell.congestion_control.source_store import StoredSources, write_sources
@@ -568,34 +570,152 @@ def test_odd_includes_and_links_to_themselves_are_no_sources(tmp_path: Path) -> 
     assert sources_of_file(module).digests.keys() == {"mine.py", "package/__init__.py"}
 
 
-def test_rows_of_a_flow_that_the_run_does_not_have_are_damage(tmp_path, cli, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    dumbbell.run(["cubic"], time="1s").save(Path("run"))
-    path = Path("run/flows.parquet")
+#: By what is wrong: the table, the column, a value of it, its type, and what the error says.
+TABLES: dict[str, tuple[str, str, Any, pa.DataType, str]] = {
+    "a flow that is not there": ("flows", "flow", 2, pa.uint32(), "values that the run cannot"),
+    "a negative flow": ("flows", "flow", -1, pa.int64(), "values that the run cannot have"),
+    "a flow as a fraction": ("flows", "flow", 0.5, pa.float64(), "type double, not uint32"),
+    "text for a count": ("flows", "cwnd_pkts", "1", pa.string(), "type string, not uint32"),
+    "a list": ("flows", "rtt_us", [1], pa.list_(pa.int64()), "type list<element: int64>, not"),
+    "another state": ("flows", "ca_state", "happy", pa.string(), "`happy`, which no run has"),
+    "a number for a state": ("flows", "ca_state", 2**62, pa.int64(), "type int64, not string"),
+    "no state": ("flows", "ca_state", None, pa.string(), "has gaps"),
+    "a number for a link": ("queue", "link", 0, pa.int64(), "type int64, not string"),
+    "another link": ("queue", "link", "b", pa.string(), "`b`, which no run has"),
+    "text for a backlog": ("queue", "backlog_bytes", "1", pa.string(), "not uint64"),
+    "a statistic as a list": ("queue", "more", [1], pa.list_(pa.int64()), "is of the type list"),
+    "a group that is not there": ("queue_by_group", "group", 2, pa.uint32(), "cannot have"),
+    "a link of a group": ("queue_by_group", "link", 1, pa.int64(), "type int64, not string"),
+    "a state of no flow": ("state-0-copa", "flow", 2, pa.uint32(), "cannot have"),
+    "a state as lists": ("state-0-copa", "mode", ["a"], pa.list_(pa.string()), "type list"),
+    "a state as objects": ("state-0-copa", "delta", {"a": 1}, pa.struct({"a": pa.int64()}), "type"),
+    "a state for a terminal": ("state-0-copa", "mode", "\x1b[2J", pa.string(), "`\\x1b[2J`"),
+}
+
+
+def with_column(path: Path, name: str, values: pa.Array) -> None:
+    """Replace a column of a table, or add one."""
     table = pq.read_table(path)
-    flows = pa.array([100_000_000] * len(table), pa.uint32())
-    pq.write_table(table.set_column(1, "flow", flows), path)
-    outcome = cli("report", "run")
+    if name in table.column_names:
+        table = table.set_column(table.column_names.index(name), name, values)
+    else:
+        table = table.append_column(name, values)
+    pq.write_table(table, path)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory) -> Path:
+    """A run with every table of time series."""
+    place: Path = tmp_path_factory.mktemp("saved") / "run"
+    return dumbbell.run(["copa", "cubic"], time="1s").save(place)
+
+
+@pytest.mark.parametrize("what", TABLES)
+def test_a_table_that_no_run_has_is_named(saved, tmp_path, cli, what):
+    name, column, value, kind, says = TABLES[what]
+    shutil.copytree(saved, tmp_path / "run")
+    path = tmp_path / f"run/{name}.parquet"
+    rows = pq.read_metadata(path).num_rows
+    with_column(path, column, pa.array([value] * rows, kind))
+    for command in (("report",), ("plot", "--series", "cwnd"), ("report", "export", "--csv")):
+        outcome = cli(*command, str(tmp_path / "run"))
+        assert outcome.code == 2
+        assert outcome.err.startswith(f"error: {path}: is damaged: its column `{column}` ")
+        assert says in outcome.err
+        assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("column", ["time_us", "rtt_us"])
+def test_a_table_without_a_column_is_named(saved, tmp_path, cli, column):
+    shutil.copytree(saved, tmp_path / "run")
+    path = tmp_path / "run/flows.parquet"
+    pq.write_table(pq.read_table(path).drop_columns([column]), path)
+    outcome = cli("report", str(tmp_path / "run"))
     assert outcome.code == 2
-    assert "rows of flow 100000000" in outcome.err
+    assert f"flows.parquet: is damaged: has no column `{column}`" in outcome.err
 
 
-TIMES: dict[str, list[int | None]] = {
-    "in another order": [2, 1],
-    "before the run": [-1, 1],
-    "after its end": [1, 10**15],
-    "missing": [1, None],
+def test_the_largest_counts_are_drawn(saved, tmp_path, cli):
+    """More than a float holds exactly, as an algorithm's own 64 bits may be."""
+    shutil.copytree(saved, tmp_path / "run")
+    for name, column in (("state-0-copa", "delta"), ("flows", "goodput_bps")):
+        path = tmp_path / f"run/{name}.parquet"
+        rows = pq.read_metadata(path).num_rows
+        with_column(path, column, pa.array([2**62] * rows, pa.uint64()))
+    assert cli("report", str(tmp_path / "run")).code == 0
+    series = ("plot", str(tmp_path / "run"), "--series", "delta")
+    assert cli(*series).code == 0
+
+
+TIMES: dict[str, tuple[list[int | None], str]] = {
+    "in another order": ([2, 1], "is not in order"),
+    "before the run": ([-1, 1], "has values that the run cannot have"),
+    "after its end": ([1, 10**15], "has values that the run cannot have"),
+    "missing": ([1, None], "has gaps"),
 }
 
 
 @pytest.mark.parametrize("what", TIMES)
-def test_times_that_are_not_the_run_s_are_damage(tmp_path, cli, what):
-    dumbbell.run(["cubic"], time="1s").save(tmp_path / "run")
+def test_times_that_are_not_the_run_s_are_damage(saved, tmp_path, cli, what):
+    (first, last), says = TIMES[what]
+    shutil.copytree(saved, tmp_path / "run")
     path = tmp_path / "run/flows.parquet"
-    table = pq.read_table(path)
-    times = [*TIMES[what][:1], *[1] * (len(table) - 2), *TIMES[what][1:]]
-    pq.write_table(table.set_column(0, "time_us", pa.array(times, pa.int64())), path)
-    for command in (("report",), ("plot", "--series", "cwnd"), ("report", "export", "--csv")):
-        outcome = cli(*command, str(tmp_path / "run"))
+    rows = pq.read_metadata(path).num_rows
+    with_column(path, "time_us", pa.array([first, *[1] * (rows - 2), last], pa.int64()))
+    outcome = cli("report", str(tmp_path / "run"))
+    assert outcome.code == 2
+    assert f"flows.parquet: is damaged: its column `time_us` {says}" in outcome.err
+
+
+ROWS: dict[str, tuple[str, Any, pa.DataType, str]] = {
+    "a cell that is not there": ("cell", 7, pa.int64(), "has values that the run cannot have"),
+    "text for a cell": ("cell", "0", pa.string(), "is of the type string, not int64"),
+    "a number for a name": ("cc", 1, pa.int64(), "is of the type int64, not string"),
+    "text for a metric": ("jain", "1", pa.string(), "is of the type string, not double"),
+    "a list": ("share", [1.0], pa.list_(pa.float64()), "not double"),
+    "no group": ("group", None, pa.int64(), "has gaps"),
+}
+
+
+@pytest.mark.parametrize("what", ROWS)
+def test_rows_that_no_sweep_has_are_named(tmp_path, cli, what):
+    column, value, kind, says = ROWS[what]
+    shutil.copytree(OLD / "sweep", tmp_path / "sweep")
+    path = tmp_path / "sweep/rows.parquet"
+    with_column(path, column, pa.array([value] * pq.read_metadata(path).num_rows, kind))
+    for command in (("report",), ("plot", "--metric", "jain"), ("report", "export", "--csv")):
+        outcome = cli(*command, str(tmp_path / "sweep"))
         assert outcome.code == 2
-        assert "flows.parquet: is damaged: its times are not those of a run" in outcome.err
+        assert outcome.err.startswith(f"error: {path}: is damaged: its column `{column}` ")
+        assert says in outcome.err
+        assert outcome.err.count("\n") == 1
+
+
+ANALYSES: dict[str, tuple[str, str, Any, pa.DataType]] = {
+    "text for a number": ("connections", "connection", "0", pa.string()),
+    "a number for a point": ("connections", "point", 0, pa.int64()),
+    "a number for a flag": ("connections", "is_initiator", 2**62, pa.int64()),
+    "a list of times": ("series", "time_us", [1.0], pa.list_(pa.float64())),
+    "no time": ("series", "time_us", None, pa.float64()),
+}
+
+
+@pytest.fixture(scope="module")
+def analysed(tmp_path_factory) -> Path:
+    place: Path = tmp_path_factory.mktemp("analysed")
+    assert invoke(["run", "copa", "--time", "1s", "--capture", "--out", str(place / "run")]) == 0
+    assert invoke(["analyze", str(place / "run"), "--out", str(place / "analysis")]) == 0
+    return place / "analysis"
+
+
+@pytest.mark.parametrize("what", ANALYSES)
+def test_an_analysis_that_is_none_of_ours_is_named(analysed, tmp_path, cli, what):
+    name, column, value, kind = ANALYSES[what]
+    shutil.copytree(analysed, tmp_path / "analysis")
+    path = tmp_path / f"analysis/{name}.parquet"
+    with_column(path, column, pa.array([value] * pq.read_metadata(path).num_rows, kind))
+    for command in ("report", "plot"):
+        outcome = cli(command, str(tmp_path / "analysis"))
+        assert outcome.code == 2
+        assert outcome.err.startswith(f"error: {path}: is damaged: its column `{column}` ")
+        assert outcome.err.count("\n") == 1

@@ -155,8 +155,8 @@ def test_transfers_are_saved_and_read_back(base: Run, tmp_path: Any) -> None:
         ("flow", 7, "column `flow` has values that the run cannot have"),
         ("group", 1, "column `group` has values"),
         ("end_us", 2_000_000, "column `end_us` has values"),
-        ("start_us", 500_000, "transfers end before they begin"),
-        ("kind", "rumour", "kinds are not among flow, request"),
+        ("start_us", 500_000, "column `end_us` has values below those of `start_us`"),
+        ("kind", "rumour", "column `kind` has `rumour`, which no run has"),
     ],
 )
 def test_a_table_that_no_run_has_is_refused(

@@ -14,6 +14,7 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.base.errors import ResultError
 from dumbbell.base.result_file import read_json
 from dumbbell.capture_analysis.best_point import all_views, best_views
+from dumbbell.capture_analysis.columns import check_table
 from dumbbell.capture_analysis.save import save
 from dumbbell.capture_analysis.vantage import Note, notes_of
 from dumbbell.run.directory import ParquetTables
@@ -236,7 +237,10 @@ class Analysis:
             raise ResultError(f"{path}: is not an analysis")
         if document.get("schema_version") != ANALYSIS_SCHEMA_VERSION:
             raise ResultError(f"{directory}: written by another version; analyze the capture again")
-        tables = dict(ParquetTables(directory, TABLES))
+        tables = {
+            name: check_table(directory, name, table)
+            for name, table in ParquetTables(directory, TABLES).items()
+        }
         file, reading = document.get("file"), document.get("reading")
         # Earlier versions wrote no names.
         ccs, names = (document.get(key, []) for key in ("congestion_controls", "names"))

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dumbbell.base.errors import ResultError
 from dumbbell.metrics.link_observation import LinkObservation
 from dumbbell.metrics.phase import Phase
 from dumbbell.metrics.warmup import Warmup
@@ -130,8 +129,6 @@ class Observation:
     def sample_flows(self) -> npt.NDArray[np.uint32]:
         """Flow of each row of `flow_table`."""
         flows: npt.NDArray[np.uint32] = self.column("flow")
-        if flows.size and not flows.max() < len(self.flows):
-            raise ResultError(f"the table `flows` is damaged: it has rows of flow {flows.max()}")
         return flows
 
     def column(self, name: str) -> npt.NDArray[Any]:

@@ -23,7 +23,8 @@ from dumbbell.plots.state_values import first_state, state_values
 from dumbbell.plots.time_grid import TimeGrid, mean_at_each_sample
 from dumbbell.plots.transfer_figures import draw_transfers
 from dumbbell.run import Run
-from dumbbell.run.links import BY_GROUP, queue_rows
+from dumbbell.run.columns import BY_GROUP
+from dumbbell.run.links import queue_rows
 
 __all__ = ["MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "draw_run", "draw_series", "usual_series"]
 

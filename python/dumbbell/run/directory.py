@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,10 @@ from dumbbell.base.writing import check_replacing, errors_of_writing, replacing
 from dumbbell.congestion_control.source_store import DIRECTORY as SOURCES
 from dumbbell.congestion_control.source_store import set_name, write_set
 from dumbbell.congestion_control.sources import Sources
+from dumbbell.records.check import Unexpected
+from dumbbell.records.columns import Extent
 from dumbbell.run.capture import CAPTURE, link_or_copy
-from dumbbell.run.connections import CONNECTIONS, check_connections
-from dumbbell.run.links import BY_GROUP, check_by_group
-from dumbbell.run.transfers import TRANSFERS, check_transfers
+from dumbbell.run.columns import COLUMNS, STATE, check_table, extent_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,9 +39,7 @@ DOCUMENT = "run.json"
 #: What a run's directory holds but tables, its own and what other commands make of it.
 PARTS = frozenset({DOCUMENT, CAPTURE, SOURCES, "report.html", "plots", "csv"})
 #: A table of ours.
-TABLE = re.compile(
-    rf"(flows|queue|{BY_GROUP}|{TRANSFERS}|{CONNECTIONS}|state-\d+-[^/]+)\.parquet", re.ASCII
-)
+TABLE = re.compile(rf"({'|'.join(COLUMNS.keys() - {STATE})}|{STATE}-\d+-[^/]+)\.parquet", re.ASCII)
 #: More than any congestion control has series.
 MAX_COLUMNS = 1000
 
@@ -76,56 +75,34 @@ class ParquetTables(Mapping[str, "pa.Table"]):
 
 
 class RunTables(ParquetTables):
-    """The time series of a saved run, which may be anyone's: their times are the run's.
+    """The tables of a saved run, which may be anyone's: they are those of such a run.
 
     Parameters
     ----------
     directory
         Where they are.
-    duration_ns
-        How long the run was.
-    flows, groups
-        How many it had.
+    document
+        The run's; it is checked before the first table is read.
     """
 
-    def __init__(self, directory: Path, duration_ns: int, flows: int, groups: int) -> None:
+    def __init__(self, directory: Path, document: Mapping[str, Any]) -> None:
         super().__init__(directory)
-        self.last_us = -(-duration_ns // 1000)
-        self.flows, self.groups = flows, groups
+        self.document = document
+
+    @cached_property
+    def extent(self) -> Extent:
+        """What the tables' rows may refer to."""
+        return extent_of(self.document)
 
     def __getitem__(self, name: str) -> pa.Table:
         table = super().__getitem__(name)
-        if name in (TRANSFERS, CONNECTIONS, BY_GROUP):
-            table = self._checked(name, table)
-        if "time_us" not in table.column_names or not table.num_rows:
-            return table
-        import pyarrow as pa
-
-        column = table["time_us"]
-        if column.type == pa.int64() and not column.null_count:
-            times_us = column.to_numpy()
-            is_ordered = bool((times_us[1:] >= times_us[:-1]).all())
-            if is_ordered and times_us[0] >= 0 and times_us[-1] <= self.last_us:
-                return table
-        raise ResultError(
-            f"{self.directory / name}.parquet: is damaged: its times are not those of a run of "
-            f"{self.last_us} µs in order; copy it again, or repeat the run"
-        )
-
-    def _checked(self, name: str, table: pa.Table) -> pa.Table:
         try:
-            if name == TRANSFERS:
-                check_transfers(table, self.flows, self.groups, self.last_us)
-            elif name == BY_GROUP:
-                check_by_group(table, self.groups)
-            else:
-                check_connections(table, self.groups, self.last_us)
-        except ResultError as error:
+            return check_table(name, table, self.extent)
+        except Unexpected as unexpected:
             raise ResultError(
-                f"{self.directory / name}.parquet: is damaged: {error}; copy it again, or "
+                f"{self.directory / name}.parquet: is damaged: {unexpected}; copy it again, or "
                 "repeat the run"
             ) from None
-        return table
 
 
 def read_table(path: Path) -> pa.Table:
@@ -346,9 +323,4 @@ def read(directory: Path) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:
         raise ResultError(f"{directory}: holds no run: {DOCUMENT} not found") from None
     if not isinstance(document, dict):
         raise ResultError(f"{directory / DOCUMENT}: is not a run")
-    duration_ns = document.get("duration_ns")
-    if not isinstance(duration_ns, int):
-        return document, ParquetTables(directory)  # who reads the document reports it
-    flows, groups = (document.get(key) for key in ("flows", "groups"))
-    counts = [len(each) if isinstance(each, list) else 0 for each in (flows, groups)]
-    return document, RunTables(directory, duration_ns, *counts)
+    return document, RunTables(directory, document)

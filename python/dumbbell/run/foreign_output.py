@@ -10,18 +10,19 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from dumbbell._core import ENGINE_VERSION, MAX_ROWS
-from dumbbell.base.errors import ResultError
 from dumbbell.base.quantities.printable import printable
 from dumbbell.congestion_control.isolation.protocol import BrokenAnswer, parse_json
 from dumbbell.records.check import Unexpected, check_record
+from dumbbell.records.columns import LABEL, Column, Extent, conform
+from dumbbell.run.columns import BY_GROUP, COLUMNS, STATE, TRANSFERS, extent_of
 from dumbbell.run.engine import SIMULATOR
-from dumbbell.run.links import BY_GROUP
-from dumbbell.run.transfers import TRANSFERS, check_transfers, has_transfers
+from dumbbell.run.transfers import has_transfers
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.element import queue_disciplines
 
@@ -43,28 +44,6 @@ TYPES = {
     "uint64": pa.uint64(),
     "double": pa.float64(),
 }
-STATE = "state"
-#: Columns of the tables, with their types; those of a state table go on with the series.
-COLUMNS = {
-    "flows": {
-        "time_us": "int64", "flow": "uint32", "cwnd_pkts": "uint32", "ssthresh_pkts": "uint32",
-        "inflight_pkts": "uint32", "outstanding_pkts": "uint32", "srtt_us": "uint32",
-        "rtt_us": "uint32", "min_rtt_us": "uint32", "delivery_rate_bps": "uint64",
-        "goodput_bps": "uint64", "pacing_rate_bps": "uint64", "retransmitted_pkts": "uint32",
-        "lost_pkts": "uint32", "ca_state": STATE,
-    },
-    "queue": {
-        "time_us": "int64", "backlog_bytes": "uint64", "backlog_pkts": "uint32",
-        "sojourn_us": "uint32", "forwarded_pkts": "uint64", "dropped_pkts": "uint64",
-        "link": STATE,
-    },
-    BY_GROUP: {"time_us": "int64", "group": "uint32", "backlog_bytes": "uint64", "link": STATE},
-    TRANSFERS: {
-        "group": "uint32", "flow": "uint32", "connection": "uint32", "kind": STATE,
-        "size_bytes": "uint64", "start_us": "int64", "end_us": "int64",
-    },
-    STATE: {"time_us": "int64", "flow": "uint32"},
-}  # fmt: skip
 
 
 def read_output(
@@ -104,7 +83,7 @@ def read_output(
         raise BrokenAnswer("an output without a summary or tables")
     summary = parse_json(file.at(index["summary"], index_bytes).to_pybytes())
     check_summary(summary, scenario)
-    return summary, read_tables(file, index["tables"], scenario)
+    return summary, read_tables(file, index["tables"], scenario, extent_of(summary))
 
 
 def check_summary(summary: Any, scenario: Scenario) -> None:
@@ -162,7 +141,7 @@ class File:
         return self.buffer.slice(start, length)
 
 
-def read_tables(file: File, tables: Any, scenario: Scenario) -> dict[str, pa.Table]:
+def read_tables(file: File, tables: Any, scenario: Scenario, extent: Extent) -> dict[str, pa.Table]:
     """Return the tables by name, if they are those of a run of the scenario."""
     if not isinstance(tables, list) or len(tables) > len(COLUMNS) - 1 + len(scenario.groups):
         raise BrokenAnswer("tables of another form")
@@ -170,7 +149,7 @@ def read_tables(file: File, tables: Any, scenario: Scenario) -> dict[str, pa.Tab
     for entry in tables:
         match entry:
             case [str(name), list(columns)] if name not in read:
-                read[name] = read_table(file, kind_of(name, scenario), columns, scenario)
+                read[name] = read_table(name, file, columns, scenario, extent)
             case _:
                 raise BrokenAnswer("a table of another form")
     series = set(read) - {TRANSFERS}
@@ -185,16 +164,18 @@ def read_tables(file: File, tables: Any, scenario: Scenario) -> dict[str, pa.Tab
     return read
 
 
-def kind_of(name: str, scenario: Scenario) -> str:
-    """Return which columns a table has."""
-    if name in ("flows", "queue", BY_GROUP, TRANSFERS):
-        return name
+def columns_of(name: str, scenario: Scenario) -> Mapping[str, Column]:
+    """Return the columns that a table of the simulator begins with."""
+    if name == "queue":
+        return {**COLUMNS[name], **statistics_of(scenario)}
+    if name in ("flows", BY_GROUP, TRANSFERS):
+        return COLUMNS[name]
     kind, _, rest = name.partition("-")
     group, _, cc = rest.partition("-")
     groups = {str(number) for number in range(len(scenario.groups))}
     if kind != STATE or group not in groups or not is_plain(cc) or "/" in cc or "\\" in cc:
         raise BrokenAnswer("a table that no run has")
-    return STATE
+    return COLUMNS[STATE]
 
 
 def is_plain(text: Any) -> bool:
@@ -202,62 +183,40 @@ def is_plain(text: Any) -> bool:
     return isinstance(text, str) and 0 < len(text) <= NAME_LENGTH and printable(text) == text
 
 
-def read_table(file: File, kind: str, columns: list[Any], scenario: Scenario) -> pa.Table:
+def read_table(
+    name: str, file: File, columns: list[Any], scenario: Scenario, extent: Extent
+) -> pa.Table:
     """Return a table."""
     fields, arrays = [], []
-    expected = {**COLUMNS[kind], **(statistics_of(scenario) if kind == "queue" else {})}
+    expected = columns_of(name, scenario)
     for entry in columns:
         field, array = read_column(file, entry)
-        type_name = STATE if pa.types.is_dictionary(field.type) else str(field.type)
-        if field.name in expected and expected[field.name] != type_name:
+        kind = LABEL if pa.types.is_dictionary(field.type) else str(field.type)
+        if field.name in expected and expected[field.name].kind != kind:
             raise BrokenAnswer(f"a column `{field.name}` of another type")
         fields.append(field)
         arrays.append(array)
     names = [field.name for field in fields]
-    is_complete = names[: len(expected)] == list(expected) and len(set(names)) == len(names)
-    if not is_complete or (kind != STATE and len(names) > len(expected)):
-        raise BrokenAnswer(f"a table of {kind} with other columns")
+    if names[: len(expected)] != list(expected):
+        raise BrokenAnswer(f"a table {name} with other columns")
+    if expected is not COLUMNS[STATE] and len(names) > len(expected):
+        raise BrokenAnswer(f"a table {name} with more columns")
     if len({len(array) for array in arrays}) != 1:
         raise BrokenAnswer("columns of different lengths")
     batch = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
-    table = pa.Table.from_batches([batch])
-    if kind == TRANSFERS:
-        last_us = -(-scenario.resolve()["duration_ns"] // 1000)
-        try:
-            check_transfers(table, scenario.flow_count, len(scenario.groups), last_us)
-        except ResultError as error:
-            raise BrokenAnswer(f"a table of transfers: {error}") from None
-        return table
-    check_rows(batch, scenario)
-    return table
+    try:
+        return conform(pa.Table.from_batches([batch]), expected, extent)
+    except Unexpected as unexpected:
+        raise BrokenAnswer(f"a table {name} that no run has: {unexpected}") from None
 
 
-def statistics_of(scenario: Scenario) -> dict[str, str]:
+def statistics_of(scenario: Scenario) -> Mapping[str, Column]:
     """Return the columns that the links' queue disciplines declare."""
     known = queue_disciplines()
     names = (
         name for link in scenario.links if link.queue for name in known[link.queue.name].series
     )
-    return dict.fromkeys(names, "uint64")
-
-
-def check_rows(batch: pa.RecordBatch, scenario: Scenario) -> None:
-    """Refuse rows whose times, flows or groups are not of the scenario: they are indices."""
-    for name, most in (
-        ("time_us", -(-scenario.resolve()["duration_ns"] // 1000)),
-        ("flow", scenario.flow_count - 1),
-        ("group", len(scenario.groups) - 1),
-    ):
-        if name not in batch.schema.names or not batch.num_rows:
-            continue
-        column = batch.column(name)
-        if column.null_count:
-            raise BrokenAnswer(f"a column `{name}` with gaps")
-        values = column.to_numpy()
-        if values.min() < 0 or values.max() > most:
-            raise BrokenAnswer(f"a column `{name}` with values that no run has")
-        if name == "time_us" and (values[1:] < values[:-1]).any():
-            raise BrokenAnswer("times in another order")
+    return dict.fromkeys(names, Column("uint64", has_gaps=True))
 
 
 def read_column(file: File, entry: Any) -> tuple[pa.Field, pa.Array]:

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dumbbell.run.transfers import KINDS, transfers_of, transfers_schema
+from dumbbell.run.columns import KINDS
+from dumbbell.run.transfers import transfers_of, transfers_schema
 from dumbbell.scenario.routes import payload_rate_bps
 from dumbbell.statistics.survival import SurvivalCurve
 
@@ -144,5 +145,7 @@ def transfer_summaries(transfers: GroupTransfers) -> list[dict[str, Any]]:
 
 def column(table: pa.Table, name: str) -> npt.NDArray[np.float64]:
     """Return a column; what is missing in it becomes NaN."""
-    values: npt.NDArray[np.float64] = table[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
+    values: npt.NDArray[np.float64] = (
+        table[name].cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    )
     return values

@@ -12,14 +12,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "BOTTLENECK", "BY_GROUP", "STATISTICS", "LinkCounts", "check_by_group", "index_of_link",
-    "queue_rows", "with_links", "write_statistic",
+    "BOTTLENECK", "STATISTICS", "LinkCounts", "index_of_link", "queue_rows", "with_links",
+    "write_statistic",
 ]  # fmt: skip
 
 #: The link of a dumbbell, and of results of versions that had one link without a name.
 BOTTLENECK = "bottleneck"
-#: The table of what waits of each group, of runs with several.
-BY_GROUP = "queue_by_group"
 #: Key of the queue discipline's own statistics; only where it has some.
 STATISTICS = "statistics"
 
@@ -74,28 +72,6 @@ def has_one_label(labels: pa.Array, label: str) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_dictionary(labels.type) and labels.dictionary.to_pylist() == [label])
-
-
-def check_by_group(table: pa.Table, groups: int) -> None:
-    """Refuse a table `queue_by_group` that no run has; it may be anyone's.
-
-    Raises
-    ------
-    ResultError
-        It has other columns, or groups that the run does not have.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    names = ["time_us", "group", "backlog_bytes", "link"]
-    if table.column_names != names:
-        raise ResultError(f"its columns are not {', '.join(names)}")
-    if not table.num_rows:
-        return
-    ends = pc.min_max(table["group"]).as_py() if pa.types.is_integer(table["group"].type) else {}
-    low, high = int(ends.get("min", -1)), int(ends.get("max", -1))
-    if table["group"].null_count or not 0 <= low <= high < groups:
-        raise ResultError("its column `group` has values that the run cannot have")
 
 
 def write_statistic(name: str, value: int) -> str:

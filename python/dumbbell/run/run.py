@@ -24,11 +24,12 @@ from dumbbell.congestion_control.recorded import (
 from dumbbell.congestion_control.source_store import StoredSources, write_sources
 from dumbbell.congestion_control.sources import Sources
 from dumbbell.run import directory as run_directory
+from dumbbell.run.columns import BY_GROUP
 from dumbbell.run.connections import connections_of
 from dumbbell.run.document import check_document, damaged
 from dumbbell.run.engine import KERNEL
 from dumbbell.run.groups import GroupRecord, group_metrics
-from dumbbell.run.links import BY_GROUP, LinkCounts, index_of_link, queue_rows, with_links
+from dumbbell.run.links import LinkCounts, index_of_link, queue_rows, with_links
 from dumbbell.run.programs import PROGRAMS, TIME_IS_MEASURED
 from dumbbell.run.transfers import has_any_transfer, transfers_of
 from dumbbell.run.verdict import Verdict, evaluate

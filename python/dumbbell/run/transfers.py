@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from dumbbell.base.errors import ResultError
+from dumbbell.records.columns import schema_of
+from dumbbell.run.columns import COLUMNS, TRANSFERS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -13,34 +14,13 @@ if TYPE_CHECKING:
     from dumbbell.run import Run
     from dumbbell.scenario import Scenario
 
-__all__ = [
-    "KINDS", "TRANSFERS", "check_transfers", "has_any_transfer", "has_transfers", "transfers_of",
-    "transfers_schema",
-]  # fmt: skip
-
-#: The table.
-TRANSFERS = "transfers"
-#: What can be transferred: a connection's bytes, a request with its response, a page, a chunk of
-#: video, a burst.
-KINDS = ("flow", "request", "page", "chunk", "burst")
+__all__ = ["has_any_transfer", "has_transfers", "transfers_of", "transfers_schema"]
 
 
 @functools.cache
 def transfers_schema() -> pa.Schema:
     """Return the columns of the table."""
-    import pyarrow as pa  # slow to import
-
-    return pa.schema(
-        [
-            pa.field("group", pa.uint32(), nullable=False),
-            pa.field("flow", pa.uint32(), nullable=False),
-            pa.field("connection", pa.uint32(), nullable=False),
-            pa.field("kind", pa.string(), nullable=False),
-            pa.field("size_bytes", pa.uint64(), nullable=False),
-            pa.field("start_us", pa.int64(), nullable=False),
-            pa.field("end_us", pa.int64(), nullable=True),
-        ]
-    )
+    return schema_of(COLUMNS[TRANSFERS])
 
 
 def has_transfers(scenario: Scenario) -> bool:
@@ -87,35 +67,3 @@ def rows_of_sized(run: Run) -> list[dict[str, object]]:
         for flow in run.summary["flows"]
         if sizes[flow["group"]] is not None
     ]
-
-
-def check_transfers(table: pa.Table, flows: int, groups: int, last_us: int) -> None:
-    """Refuse a table that no run has; it may be anyone's.
-
-    Raises
-    ------
-    ResultError
-        It has other columns, or times, flows or groups that the run does not have.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        table = table.cast(transfers_schema())
-    except (pa.ArrowException, ValueError):
-        raise ResultError("has other columns than transfers have") from None
-    if not table.num_rows:
-        return
-    bounds = (("group", 0, groups - 1), ("flow", 0, flows - 1), ("start_us", 0, last_us),
-              ("end_us", 0, last_us))  # fmt: skip
-    for name, low, high in bounds:
-        column = table[name]
-        if name != "end_us" and column.null_count:
-            raise ResultError(f"its column `{name}` has gaps")
-        ends = pc.min_max(column).as_py()
-        if ends["min"] is not None and not low <= ends["min"] <= ends["max"] <= high:
-            raise ResultError(f"its column `{name}` has values that the run cannot have")
-    if pc.any(pc.less(table["end_us"], table["start_us"])).as_py():
-        raise ResultError("transfers end before they begin")
-    if not pc.all(pc.is_in(table["kind"], pa.array(KINDS))).as_py():
-        raise ResultError(f"its kinds are not among {', '.join(KINDS)}")

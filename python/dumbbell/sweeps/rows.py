@@ -9,20 +9,24 @@ import pyarrow as pa
 
 from dumbbell.metrics import METRICS
 from dumbbell.metrics.metric import AT
+from dumbbell.records.columns import TEXT, Column, arrow_type, conform
 from dumbbell.runs.measuring import Measures
 from dumbbell.sweeps.design import Axis, Cell, Design, label_of
 
-__all__ = ["GROUP_COLUMNS", "RUN_COLUMNS", "Rows", "make_rows"]
+__all__ = ["GROUP_COLUMNS", "Rows", "check_rows", "make_rows"]
 
 #: Columns before the axes', and between these and the metrics.
-RUN_COLUMNS = {"cell": pa.int64(), "rep": pa.int64(), "seed": pa.uint64()}
+RUN_COLUMNS = {
+    "cell": Column("int64", of="cell"), "rep": Column("int64"), "seed": Column("uint64"),
+}  # fmt: skip
 GROUP_COLUMNS = {
-    "group": pa.int64(),
-    "name": pa.string(),
-    "cc": pa.string(),
-    "flows": pa.int64(),
-    "verdict": pa.string(),
+    "group": Column("int64", of="group"),
+    "name": Column(TEXT, may_be_absent=True),
+    "cc": Column(TEXT),
+    "flows": Column("int64"),
+    "verdict": Column(TEXT),
 }
+METRIC = Column("double", has_gaps=True, may_be_absent=True)
 #: Rows that are kept as Python has them.
 CHUNK = 1000
 
@@ -52,6 +56,22 @@ def make_rows(
     for key, seed, groups in measured:
         rows.add(key, seed, groups)
     return rows.table()
+
+
+def check_rows(table: pa.Table, design: Design) -> pa.Table:
+    """Return rows that were read, in their types.
+
+    Raises
+    ------
+    Unexpected
+        They are not those of such a sweep.
+    """
+    of_axes = {axis.column: Column(TEXT) for axis in design.axes}
+    of_axes |= {axis.number_column: METRIC for axis in design.axes if axis.number_column}
+    columns = {**RUN_COLUMNS, **of_axes, **GROUP_COLUMNS, **dict.fromkeys(METRICS, METRIC)}
+    return conform(
+        table, columns, {"cell": len(design.cells) - 1, "group": len(design.scenario.groups) - 1}
+    )
 
 
 class Rows:
@@ -89,12 +109,13 @@ class Rows:
 
     def _to_table(self, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
         columns: dict[str, pa.Array] = {
-            name: pa.array([row[name] for row in rows], kind) for name, kind in RUN_COLUMNS.items()
+            name: pa.array([row[name] for row in rows], arrow_type(column.kind))
+            for name, column in RUN_COLUMNS.items()
         }
         for axis in self.axes:
             columns |= axis_columns(axis, self.cells, rows)
-        for name, kind in GROUP_COLUMNS.items():
-            columns[name] = pa.array([row[name] for row in rows], kind)
+        for name, column in GROUP_COLUMNS.items():
+            columns[name] = pa.array([row[name] for row in rows], arrow_type(column.kind))
         of_links = dict.fromkeys(name for row in rows for name in row if AT in name)
         for name in (*METRICS, *of_links):
             columns[name] = pa.array([row.get(name) for row in rows], pa.float64())

@@ -20,6 +20,7 @@ from dumbbell.congestion_control import CongestionControlChoice, RecordedCongest
 from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
 from dumbbell.congestion_control.source_store import StoredSources, write_sources
 from dumbbell.metrics import AllMetrics, user_metrics
+from dumbbell.records.check import Unexpected
 from dumbbell.run import directory as run_directory
 from dumbbell.run.directory import read_table
 from dumbbell.runs import record_directory
@@ -31,7 +32,7 @@ from dumbbell.sweeps.kept_runs import KeptRun, KeptRuns
 from dumbbell.sweeps.plan import Plan
 from dumbbell.sweeps.recorded_design import recorded_design, words_of
 from dumbbell.sweeps.result import SweepResult
-from dumbbell.sweeps.rows import make_rows
+from dumbbell.sweeps.rows import check_rows, make_rows
 
 __all__ = ["FORMAT", "ROWS", "SweepDirectory", "load", "open_sweep", "place_of", "save"]
 
@@ -360,9 +361,12 @@ def rows_of(directory: SweepDirectory, runs: KeptRuns) -> pa.Table:
     """Read the rows, or take the metrics of each run."""
     path = directory.path / ROWS
     if path.is_file() and not user_metrics():  # whose code may have changed since
-        table = read_table(path)
-        if not {"cell", "rep", "group", "cc", "verdict"} <= set(table.column_names):
-            raise ResultError(f"{path}: is damaged: it lacks columns; remove it to measure again")
+        try:
+            table = check_rows(read_table(path), directory.design)
+        except Unexpected as unexpected:
+            raise ResultError(
+                f"{path}: is damaged: {unexpected}; remove it to measure again"
+            ) from None
         if set(zip(table["cell"].to_pylist(), table["rep"].to_pylist(), strict=True)) == set(runs):
             return table
     seed = directory.design.scenario.seed
