@@ -235,6 +235,56 @@ def test_refuses_what_was_changed(saved, tmp_path, change, message):
     assert not (tmp_path / "outside").exists()
 
 
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda m: m.update(versions=[]), "`versions` is not an object with texts"),
+        (lambda m: m.update(runs={}), "`runs` is not a list"),
+        (lambda m: m["runs"][0].update(engine_build=[]), "`runs[0].engine_build` cannot be []"),
+        (lambda m: m["runs"][0].pop("engine"), "'engine'"),
+        (lambda m: m["congestion_controls"]["copa"].update(builds=3), "has no attribute 'items'"),
+        (
+            lambda m: m["congestion_controls"]["copa"]["builds"].update(simulator=[None]),
+            "`congestion_controls.copa.builds.simulator[0]` cannot be None",
+        ),
+    ],
+)
+def test_a_manifest_of_another_form_is_damaged(saved, tmp_path, cli, change, says):
+    archive(saved / "run", tmp_path / "run.tar.zst")
+    content = members(tmp_path / "run.tar.zst")
+    manifest = json.loads(content["manifest.json"])
+    change(manifest)
+    write_tar(
+        tmp_path / "bad.tar.zst",
+        (content | {"manifest.json": json.dumps(manifest).encode()}).items(),
+    )
+    outcome = cli("archive", "verify", str(tmp_path / "bad.tar.zst"))
+    assert outcome.code == 2
+    assert "bad.tar.zst: manifest.json: is damaged: " in outcome.err
+    assert says in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_nothing_is_behind_an_archive_s_end(saved, tmp_path):
+    """Not even what zstd's decompressors pass over, and nothing behind the last member."""
+    whole = archive(saved / "run", tmp_path / "run.tar.zst").path.read_bytes()
+    skippable = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"hello"
+    path = tmp_path / "more.tar.zst"
+    for more in (b"x", b"\0" * 100, skippable, pa.compress(b"hello", "zstd", asbytes=True)):
+        path.write_bytes(whole + more)
+        with pytest.raises(ResultError, match=rf"damaged: has {len(more)} bytes? behind its end"):
+            verify(path)
+    with pa.input_stream(str(tmp_path / "run.tar.zst"), compression="zstd") as stream:
+        content = stream.read()
+    for rest, is_refused in ((b"hello", True), (bytes(4096), False)):
+        path.write_bytes(pa.compress(content + rest, "zstd", asbytes=True))
+        if is_refused:
+            with pytest.raises(ResultError, match="damaged: goes on behind its last member"):
+                verify(path)
+        else:
+            assert verify(path).is_identical
+
+
 def test_a_damaged_table_is_not_archived(saved, tmp_path):
     shutil.copytree(saved / "run", tmp_path / "run")
     flows = tmp_path / "run" / "flows.parquet"

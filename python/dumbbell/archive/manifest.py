@@ -10,6 +10,8 @@ from typing import Any
 from dumbbell.archive.tar import check_member_name
 from dumbbell.base.errors import ResultError
 from dumbbell.base.quantities.json_text import json_text
+from dumbbell.records.check import Unexpected, check_value
+from dumbbell.records.declared import TEXT
 
 __all__ = ["FORMAT", "MANIFEST", "MAX_MANIFEST_BYTES", "RESULTS", "Manifest"]
 
@@ -64,14 +66,36 @@ class Manifest:
             if version != FORMAT:
                 raise ResultError(f"{MANIFEST}: format {version}; this version reads {FORMAT}")
             manifest = cls(**document)
-            manifest.check()
+            manifest.check_shape()
+            manifest.check_members()
+        except Unexpected as unexpected:
+            raise ResultError(f"{MANIFEST}: is damaged: {unexpected}") from None
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             if isinstance(error, ResultError):
                 raise
             raise ResultError(f"{MANIFEST}: is damaged: {error}") from None
         return manifest
 
-    def check(self) -> None:
+    def check_shape(self) -> None:
+        """Refuse what it says of runs and congestion control algorithms in another form."""
+        check_value(TEXT, self.kind, "kind")
+        check_value({"map": TEXT}, self.versions, "versions")
+        check_value({"list": "object"}, self.runs, "runs")
+        for index, run in enumerate(self.runs):
+            for key in ("path", "engine", "engine_build"):
+                if key != "engine_build" or run[key] is not None:  # the first versions had none
+                    check_value(TEXT, run[key], f"runs[{index}].{key}")
+        for name, cc in self.congestion_controls.items():
+            at = f"congestion_controls.{name}"
+            check_value("object", cc, at)
+            check_value(TEXT, cc["kind"], f"{at}.kind")
+            if cc["main"] is not None:
+                check_value(TEXT, cc["main"], f"{at}.main")
+            check_value({"list": TEXT}, cc["sources"], f"{at}.sources")
+            for engine, builds in cc["builds"].items():
+                check_value({"list": TEXT}, builds, f"{at}.builds.{engine}")
+
+    def check_members(self) -> None:
         """Refuse members that cannot be extracted, and files that are not members."""
         for name, member in self.members.items():
             check_member_name(name)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
+from io import BufferedReader
 from pathlib import Path
 
 import pyarrow as pa
 
 from dumbbell.base.documents import DocumentError, open_file
 from dumbbell.base.errors import ResultError, os_reason
+from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.congestion_control.sources import is_plain_path
 
 __all__ = ["check_member_name", "read_tar", "write_tar"]
@@ -18,6 +21,8 @@ __all__ = ["check_member_name", "read_tar", "write_tar"]
 BLOCK = tarfile.BLOCKSIZE
 #: What a file compressed with zstd begins with (RFC 8878 §3.1.1).
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+#: A block of zstd's that is one byte, many times; the length of a frame's checksum.
+REPEATED_BYTE, CHECKSUM_BYTES = 1, 4
 #: Bytes read at a time.
 CHUNK = 1 << 20
 #: Most bytes of a member's extended header, which holds a long name.
@@ -67,7 +72,7 @@ def read_tar(path: Path, max_bytes: int) -> Iterator[tuple[str, int, Iterator[by
     ResultError
         It is damaged, larger than allowed, or has members other than regular files.
     """
-    check_magic(path)
+    check_frame(path)
     try:
         with pa.input_stream(str(path), compression="zstd") as stream:
             yield from members_of(BoundedReader(stream, max_bytes))
@@ -75,11 +80,12 @@ def read_tar(path: Path, max_bytes: int) -> Iterator[tuple[str, int, Iterator[by
         raise ResultError(f"cannot be read: {error}") from None
 
 
-def check_magic(path: Path) -> None:
-    """Refuse a file that is not compressed with zstd, before the decompressor does in its words."""
+def check_frame(path: Path) -> None:
+    """Refuse a file that is not compressed with zstd, or goes on behind what is."""
     try:
         with open_file(path) as file:
             magic = file.read(len(ZSTD_MAGIC))
+            behind = os.fstat(file.fileno()).st_size - frame_end(file)
     except FileNotFoundError:
         raise ResultError("no such file") from None
     except OSError as error:
@@ -88,6 +94,25 @@ def check_magic(path: Path) -> None:
         raise ResultError(f"{error}; use a file that `dumbbell archive` wrote") from None
     if magic != ZSTD_MAGIC:
         raise ResultError("is not an archive; use a file that `dumbbell archive` wrote")
+    if behind > 0:
+        raise ResultError(f"damaged: has {pluralize(behind, 'byte')} behind its end")
+
+
+def frame_end(file: BufferedReader) -> int:
+    """Return where a zstd frame ends, whose magic number has been read (RFC 8878 §3.1.1).
+
+    Decompressors pass over further frames that may hold anything.
+    """
+    descriptor = int.from_bytes(file.read(1))
+    is_single = descriptor >> 5 & 1  # segment: no window, and a content size even if its flag is 0
+    size_bytes = (is_single, 2, 4, 8)[descriptor >> 6]
+    file.seek(1 - is_single + (0, 1, 2, 4)[descriptor & 3] + size_bytes, os.SEEK_CUR)
+    is_last = 0
+    while not is_last and len(header := file.read(3)) == 3:
+        block = int.from_bytes(header, "little")
+        is_last, kind, size = block & 1, block >> 1 & 3, block >> 3
+        file.seek(1 if kind == REPEATED_BYTE else size, os.SEEK_CUR)
+    return file.tell() + CHECKSUM_BYTES * (descriptor >> 2 & 1)
 
 
 class BoundedReader:
@@ -124,6 +149,13 @@ class BoundedReader:
         """Return the next bytes."""
         return b"".join(self.pieces(size))
 
+    def check_end(self) -> None:
+        """Refuse anything but zeros up to the end, with which tar fills a record."""
+        while rest := self.stream.read(CHUNK):
+            self.left -= len(rest)
+            if self.left < 0 or rest.strip(b"\0"):
+                raise ResultError("damaged: goes on behind its last member")
+
 
 def members_of(reader: BoundedReader) -> Iterator[tuple[str, int, Iterator[bytes]]]:
     """Yield the regular files of an uncompressed tar."""
@@ -142,6 +174,7 @@ def members_of(reader: BoundedReader) -> Iterator[tuple[str, int, Iterator[bytes
         else:
             raise ResultError(f"member `{header.name}` is not a regular file")
         reader.read(padding)
+    reader.check_end()
 
 
 def path_in(extended_header: bytes) -> str | None:

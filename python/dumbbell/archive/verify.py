@@ -317,7 +317,8 @@ class Rerun:
         for member in members:
             path = path_below_cc(member)
             difference = text_difference(
-                (self.before / member).read_text(encoding="utf-8"), here.get(path, "")
+                (self.before / member).read_text(encoding="utf-8", errors="replace"),
+                here.get(path, ""),
             )
             if difference is not None:
                 yield f"source cc/{path}, {difference}"

@@ -9,7 +9,7 @@ from typing import Any
 from dumbbell.base.quantities.printable import printable
 from dumbbell.records.declared import COUNT, FLAG, REAL, TEXT, WHOLE, RecordField, fields_of
 
-__all__ = ["Unexpected", "check_record", "is_of"]
+__all__ = ["Unexpected", "check_record", "check_value", "is_of"]
 
 #: Largest count and largest real number: what arrays of counts take.
 MAX_COUNT = 2**63 - 1
@@ -79,7 +79,9 @@ def is_missing(field: RecordField, engine: str | None) -> bool:
     return field.if_any or (engine is None and field.nullable)
 
 
-def check_value(kind: Any, value: Any, at: str, engine: str | None, *, is_free: bool) -> None:
+def check_value(
+    kind: Any, value: Any, at: str, engine: str | None = None, *, is_free: bool = False
+) -> None:
     """Refuse a value of another kind."""
     match kind:
         case {"list": each} if isinstance(value, list):
