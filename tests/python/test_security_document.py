@@ -31,7 +31,7 @@ def rust_constant(file: str, name: str) -> int:
     ("shown", "limit"),
     [
         ("one call of an algorithm | {:g} s of CPU", foreign_process.FUNCTION_LIMIT_S),
-        ("top level | {:g} s |", foreign_process.LOADING_LIMIT_S),
+        ("top level | {:g} s, of CPU time", foreign_process.LOADING_LIMIT_S),
         ("sleeping, stopped, waiting | {:g} s |", foreign_process.STALL_LIMIT_S),
         ("writing the tables at the end | {:g} s |", foreign_process.FINISHING_LIMIT_S),
         ("what it prints | {:g} kB are shown", printable.MESSAGE_BYTES / 1024),

@@ -374,17 +374,19 @@ class ForeignProcess:
             limit_s = STALL_LIMIT_S if self.call else LOADING_LIMIT_S
         if stalled_s <= limit_s:
             return
-        how = "; it is stopped (SIGSTOP)" if self.clock.is_stopped else ""
+        how, of_cpu = "; it is stopped (SIGSTOP)" if self.clock.is_stopped else "", ""
         if not how and self.clock.cpu_s < stalled_s / 2:
             how = "; it sleeps, or waits for something that does not come"
+        elif not how:
+            of_cpu = " of CPU time"  # on a busy machine that takes longer
         if self.call is None:
             raise CongestionControlError(
-                f"{self.names} was not loaded within {limit_s:g} s{how or '; it computes'}: look "
-                "at its constructors, its module_init, or the top level of its Python file"
+                f"{self.names} was not loaded within {limit_s:g} s{of_cpu}{how}: look at its "
+                "constructors, its module_init, or the top level of its Python file"
             )
         what = "has not returned from" if self.call.is_under_way else "hangs after"
         raise CongestionControlError(
-            f"simulated time has not advanced for {limit_s:g} s: congestion control "
+            f"simulated time has not advanced for {limit_s:g} s{of_cpu}: congestion control "
             f"`{self.call.cc}` {what} {self.call}{how}",
             self.call,
         )
