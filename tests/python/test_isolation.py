@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import resource
 import signal
 import socket
+import subprocess
+import sys
 import sysconfig
 import threading
 import time
@@ -323,3 +326,17 @@ def test_a_file_edited_before_its_run_is_not_kept_under_its_old_key(tmp_path: Pa
         handler.perform(case)
     assert cache.get(case.key_of("simulator"), series=False) is None
     assert handler.perform(PendingRun(0, scenario(str(mine)))).measured
+
+
+@pytest.mark.parametrize(("files", "says"), [(64, ""), (12, "cannot be started: too many open")])
+def test_a_limit_of_open_files_is_enough_or_named(files: int, says: str, tmp_path: Path) -> None:
+    source = tmp_path / "mine.bpf.c"
+    source.write_text((ROOT / "cc/reno.bpf.c").read_text().replace('"reno"', '"mine"'))
+    words = [sys.executable, "-m", "dumbbell", "run", str(source), "--time", "1s"]
+    outcome = subprocess.run(
+        words, capture_output=True, text=True, check=False, timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),
+    )  # fmt: skip
+    assert outcome.returncode == (2 if says else 0)
+    assert outcome.stderr.count("\n") == (1 if says else 0)
+    assert says in outcome.stderr

@@ -7,6 +7,7 @@ kernel's and the server's word.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -28,7 +29,11 @@ from dumbbell.congestion_control.isolation.crash import (
     stuck_message,
 )
 from dumbbell.congestion_control.isolation.protocol import BrokenAnswer, FrameReader
-from dumbbell.congestion_control.isolation.server_link import SERVER, Channels
+from dumbbell.congestion_control.isolation.server_link import (
+    SERVER,
+    Channels,
+    check_descriptors,
+)
 from dumbbell.congestion_control.isolation.stall_clock import StallClock
 
 __all__ = ["FUNCTION_LIMIT_S", "ForeignProcess", "follow"]
@@ -214,6 +219,8 @@ class ForeignProcess:
         """Handle what the server has reported."""
         for word, value in self.status.feed(data):
             if word == "pid":
+                if not descriptors:  # it found no place here
+                    check_descriptors(OSError(errno.EMFILE, ""))
                 self.pidfd = descriptors[0]
                 self.clock = StallClock(value)
                 self.poll.register(self.pidfd, select.POLLIN)

@@ -17,6 +17,7 @@ memory for its output.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import importlib
 import importlib.util
@@ -195,10 +196,13 @@ class Server:
     def take(self) -> bool:
         """Take a request; return False if there will be no more."""
         message, descriptors, _, _ = socket.recv_fds(self.requests, 16, 4)
-        if not message or len(descriptors) < 3:
+        if not message or not descriptors:
             return False
         status = socket.socket(fileno=descriptors[0])
         theirs = descriptors[1:]
+        if len(theirs) < 2:  # the others found no place here
+            self.refuse(status, no_process(OSError(errno.EMFILE, "")))
+            return True
         try:
             request = read_request(status, int(message))
             if request is None:
@@ -213,22 +217,42 @@ class Server:
     def start(self, request: dict[str, Any], status: socket.socket, theirs: list[int]) -> None:
         """Compile what is to be compiled, and fork the process."""
         problem = self.prepare(request)
+        if problem is None:
+            try:
+                self.fork(request, status, theirs)
+            except OSError as error:
+                problem = no_process(error)
         if problem is not None:
-            with contextlib.suppress(OSError):  # the parent is gone
-                status.sendall(self.frame({"refused": problem}))
-            status.close()
-            return
-        # The process waits until the parent can kill it.
-        gate, opens = os.pipe()
+            self.refuse(status, problem)
+
+    def refuse(self, status: socket.socket, problem: str) -> None:
+        """Report why there is no process."""
+        with contextlib.suppress(OSError):  # the parent is gone
+            status.sendall(self.frame({"refused": problem}))
+        status.close()
+
+    def fork(self, request: dict[str, Any], status: socket.socket, theirs: list[int]) -> None:
+        """Fork the process, and let it begin when the parent can kill it."""
         server = os.getpid()
-        pid = os.fork()
+        gate, opens = os.pipe()
+        try:
+            pid = os.fork()
+        except OSError:
+            os.close(gate)
+            os.close(opens)
+            raise
         if pid == 0:
             os.close(opens)
             if not os.read(gate, 1):
                 os._exit(0)
             self.worker.work(self.core, request, theirs, server)
         os.close(gate)
-        forked = Forked(pid, os.pidfd_open(pid), status)
+        try:
+            forked = Forked(pid, os.pidfd_open(pid), status)
+        except OSError:
+            os.close(opens)  # it never begins
+            os.waitpid(pid, 0)
+            raise
         for descriptor in (forked.pidfd, status.fileno()):
             self.forked[descriptor] = forked
             self.poll.register(descriptor, select.POLLIN)
@@ -286,6 +310,13 @@ class Server:
         except (self.core.EngineError, OSError, ImportError) as error:
             return str(error)[:PROBLEM_CHARS]
         return None
+
+
+def no_process(error: OSError) -> str:
+    """Return why no process can be forked."""
+    many = "; allow more (`ulimit -n`)" if error.errno in (errno.EMFILE, errno.ENFILE) else ""
+    reason = os.strerror(error.errno or 0).lower()
+    return f"a process for foreign algorithms cannot be started: {reason}{many}"
 
 
 def read_request(status: socket.socket, length: int) -> dict[str, Any] | None:

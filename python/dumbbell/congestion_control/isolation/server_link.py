@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import socket
@@ -14,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell.base.errors import EngineError
+from dumbbell.base.errors import EngineError, os_reason
 from dumbbell.congestion_control.isolation.environment import short_environment
 from dumbbell.congestion_control.isolation.sandbox import is_confined
 
-__all__ = ["SERVER", "Channels", "environment_of"]
+__all__ = ["SERVER", "Channels", "check_descriptors", "environment_of"]
 
 
 @dataclass
@@ -81,34 +82,36 @@ class Server:
         text = json.dumps(request).encode()
         try:
             return self.start_once(text, output)
-        except OSError:
+        except OSError as error:
+            check_descriptors(error)
             # Perhaps killed from outside, or dying: then what it was sent is lost.
             self.forget()
         try:
             return self.start_once(text, output)
         except OSError as error:
+            check_descriptors(error)
             raise EngineError(
-                f"the process that runs foreign algorithms has died: {error}"
+                f"the process that runs foreign algorithms has died: {os_reason(error)}"
             ) from None
 
     def start_once(self, text: bytes, output: int | None) -> Channels:
         """Start a process; an error if the server has died."""
-        status, servers = socket.socketpair()
-        answers, workers = socket.socketpair()
-        printed, prints = os.pipe()
-        channels = Channels(status, answers, printed)
-        descriptors = [servers.fileno(), workers.fileno(), prints]
-        try:
-            with servers, workers:
-                if output is not None:
-                    descriptors.append(output)
-                self.send(text, descriptors)
+        with contextlib.ExitStack() as on_error, contextlib.ExitStack() as theirs:
+            status, servers = socket.socketpair()
+            on_error.callback(status.close)
+            theirs.callback(servers.close)
+            answers, workers = socket.socketpair()
+            on_error.callback(answers.close)
+            theirs.callback(workers.close)
+            printed, prints = os.pipe()
+            on_error.callback(os.close, printed)
+            theirs.callback(os.close, prints)
+            more = [] if output is None else [output]
+            self.send(text, [servers.fileno(), workers.fileno(), prints, *more])
+            theirs.close()
             status.sendall(text)
-        except OSError:
-            channels.close()
-            raise
-        finally:
-            os.close(prints)
+            on_error.pop_all()
+        channels = Channels(status, answers, printed)
         os.set_blocking(printed, False)
         os.set_blocking(answers.fileno(), False)
         return channels
@@ -141,6 +144,15 @@ class Server:
             )
         self.owner = os.getpid()
         return ours
+
+
+def check_descriptors(error: OSError) -> None:
+    """Say so if no process can be started because too many files are open."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        raise EngineError(
+            f"a process for foreign algorithms cannot be started: {os_reason(error)}; allow more "
+            "(`ulimit -n`)"
+        ) from None
 
 
 #: Of this process.

@@ -51,6 +51,11 @@ def work(core: Any, request: dict[str, Any], theirs: list[int], server: int) -> 
     """Do what is requested, answer, and end the process."""
     try:
         answers = keep_only(theirs)
+    except BaseException as error:  # noqa: BLE001 -- this machine's, before any of the code ran
+        reason = f"a process for foreign algorithms failed: {error}"
+        Answers(socket.socket(fileno=theirs[0])).send({"refused": reason})
+        os._exit(0)
+    try:
         raise_oom_score()
         core.die_with_parent(server)
         core.use_finished_builds()
@@ -76,7 +81,7 @@ def keep_only(theirs: list[int]) -> socket.socket:
     """Close all descriptors but this process's own; return the socket of its answers."""
     os.setsid()
     # Above all that they are moved to.
-    answers, printed, *output = [fcntl.fcntl(fd, fcntl.F_DUPFD, 64) for fd in theirs]
+    answers, printed, *output = [fcntl.fcntl(fd, fcntl.F_DUPFD, OUTPUT + 1) for fd in theirs]
     nothing = os.open(os.devnull, os.O_RDONLY)
     wanted = [(nothing, 0), (printed, 1), (printed, 2), (answers, ANSWERS)]
     wanted += [(output[0], OUTPUT)] if output else []
