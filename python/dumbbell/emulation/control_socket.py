@@ -6,11 +6,13 @@ streams (SCM_RIGHTS).
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
 import stat
 import struct
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +20,7 @@ from tempfile import gettempdir
 from threading import Thread
 from typing import Any
 
+from dumbbell.base.documents import DocumentError, parse_json
 from dumbbell.base.errors import DumbbellError, EngineError
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.emulation.path import EmulatedPath
@@ -28,6 +31,10 @@ __all__ = ["connect", "request", "serve_control"]
 #: Longest request: a command with its environment.
 MAX_REQUEST_BYTES = 1 << 20
 STREAMS = 3
+#: The answer to what no command of this version asks.
+UNREADABLE = "the request cannot be read; use the same version of dumbbell"
+#: How long to wait where there is no descriptor for a connection, s.
+RETRY_S = 0.1
 SUFFIX = ".sock"
 #: In the environment of what runs on a path: the process that emulates it.
 INNERMOST = "DUMBBELL_EMULATION"
@@ -93,7 +100,10 @@ def accept(listener: socket.socket, path: EmulatedPath) -> None:
     while True:
         try:
             connection, _ = listener.accept()
-        except OSError:
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):  # others may close theirs
+                time.sleep(RETRY_S)
+                continue
             return
         Thread(target=answer, args=(connection, path), daemon=True).start()
 
@@ -106,7 +116,7 @@ def answer(connection: socket.socket, path: EmulatedPath) -> None:
             while text and not text.endswith(b"\n") and len(text) < MAX_REQUEST_BYTES:
                 part = connection.recv(MAX_REQUEST_BYTES)
                 text += part or b"\n"
-            asked = json.loads(text)
+            asked: dict[str, Any] = {**parse_json(text)}
             if "set" in asked:
                 command = " ".join(path.scenario.groups[0].client or ())
                 if not asked["is_named"] and not is_of_this_terminal(connection):
@@ -125,10 +135,12 @@ def answer(connection: socket.socket, path: EmulatedPath) -> None:
                     env=asked["environment"], cwd=asked["directory"], new_session=True,
                 )  # fmt: skip
                 said = {"code": run_for(connection, process)}
+        except DocumentError:
+            said = {"error": UNREADABLE}
         except DumbbellError as error:
             said = {"error": str(error)}
-        except (ValueError, KeyError, TypeError):  # not from a command of this version
-            said = {"error": "the request cannot be read; use the same version of dumbbell"}
+        except (ValueError, LookupError, TypeError):
+            said = {"error": UNREADABLE}
         finally:
             for each in files:
                 os.close(each)
