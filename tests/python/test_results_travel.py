@@ -719,3 +719,22 @@ def test_an_analysis_that_is_none_of_ours_is_named(analysed, tmp_path, cli, what
         assert outcome.code == 2
         assert outcome.err.startswith(f"error: {path}: is damaged: its column `{column}` ")
         assert outcome.err.count("\n") == 1
+
+
+def test_a_directory_s_name_may_have_any_bytes(tmp_path, cli):
+    run, sweep = (tmp_path / os.fsdecode(name) for name in (b"caf\xe9", b"sweep\xff"))
+    words = ("copa", "cubic", "--time", "1s")
+    assert cli("run", *words, "--capture", "--out", str(run)).code == 0
+    assert cli("sweep", *words, "--buffer", "1bdp,2bdp", "--out", str(sweep)).code == 0
+    for place in map(str, (run, sweep)):
+        commands = (
+            ("report", place), ("report", "export", place, "--csv"), ("compare", place, place),
+            ("plot", place), ("archive", place, "-o", f"{place}.tar.zst"),
+            ("archive", "verify", f"{place}.tar.zst"),
+        )  # fmt: skip
+        for command in commands:
+            outcome = cli(*command)
+            assert outcome.code == 0, outcome.err
+    outcome = cli("analyze", str(run))
+    assert outcome.code == 2
+    assert outcome.err.endswith(": its name is not UTF-8; rename it\n")

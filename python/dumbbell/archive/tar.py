@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from dumbbell.base.arrow_file import arrow_file
 from dumbbell.base.documents import DocumentError, open_file
 from dumbbell.base.errors import ResultError, os_reason
 from dumbbell.base.quantities.pluralize import pluralize
@@ -32,7 +33,7 @@ MAX_EXTENDED_HEADER = 1 << 16
 def write_tar(path: Path, members: Iterable[tuple[str, bytes]]) -> None:
     """Write members in the order given, without the time or the owner of any file."""
     with (
-        pa.OSFile(str(path), "wb") as file,
+        arrow_file(path, "wb") as file,
         pa.CompressedOutputStream(file, "zstd") as stream,
         tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as tar,
     ):
@@ -74,7 +75,7 @@ def read_tar(path: Path, max_bytes: int) -> Iterator[tuple[str, int, Iterator[by
     """
     check_frame(path)
     try:
-        with pa.input_stream(str(path), compression="zstd") as stream:
+        with arrow_file(path) as file, pa.CompressedInputStream(file, "zstd") as stream:
             yield from members_of(BoundedReader(stream, max_bytes))
     except (OSError, pa.ArrowException, tarfile.HeaderError, UnicodeDecodeError) as error:
         raise ResultError(f"cannot be read: {error}") from None

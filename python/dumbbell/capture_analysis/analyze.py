@@ -102,6 +102,8 @@ def capture_path(path: str | Path) -> str:
     """
     if str(path) == STDIN:
         return STDIN
+    if not is_utf8(str(path)):
+        raise CaptureError(f"{path}: its name is not UTF-8; rename it")
     try:
         if Path(path).is_dir():
             inside = Path(path, CAPTURE)
@@ -114,6 +116,11 @@ def capture_path(path: str | Path) -> str:
             return str(path)
     except OSError as error:
         raise CaptureError(f"{path}: cannot be read: {os_reason(error)}") from None
+
+
+def is_utf8(name: str) -> bool:
+    """Whether a file's name is UTF-8; Python has other bytes as surrogates."""
+    return name == name.encode("utf-8", "replace").decode()
 
 
 def check_point(path: str, reading: Mapping[str, Any], point: str | None) -> None:

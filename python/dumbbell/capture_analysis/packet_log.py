@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from dumbbell import _core
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.arrow_file import arrow_file
 from dumbbell.base.errors import CaptureError, ResultError
 from dumbbell.base.writing import check_replacing, replacing
 from dumbbell.capture_analysis.analysis import ANALYSIS_SCHEMA_VERSION
@@ -98,13 +99,13 @@ class PacketLog:
             It cannot be written, or the name has another end.
         """
         path = check_format(Path(path))
-        with replacing(path) as new:
+        with replacing(path) as new, arrow_file(new, "wb") as stream:
             if path.suffix == ".arrow":
-                pyarrow.feather.write_feather(self.events, new, compression="zstd")
+                pyarrow.feather.write_feather(self.events, stream, compression="zstd")
             elif path.suffix == ".parquet":
-                pq.write_table(self.events, new, compression="zstd")
+                pq.write_table(self.events, stream, compression="zstd")
             else:
-                pyarrow.csv.write_csv(plain(self.events), new)
+                pyarrow.csv.write_csv(plain(self.events), stream)
         return path
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dumbbell.base.arrow_file import arrow_file
 from dumbbell.base.quantities.json_text import json_text
 from dumbbell.base.writing import adding
 from dumbbell.figures.figure import Figure
@@ -35,6 +36,7 @@ def save(
     files = [f"{table}.parquet" for table in tables]
     with adding(directory) as place_for:
         for file, rows in zip(files, tables.values(), strict=True):
-            pq.write_table(rows, place_for(file), compression="zstd")
+            with arrow_file(place_for(file), "wb") as stream:
+                pq.write_table(rows, stream, compression="zstd")
         place_for(name).write_text(json_text(document) + "\n", encoding="utf-8")
     return [directory / file for file in (*files, name)] + save_all(figures, directory)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from dumbbell.base.arrow_file import arrow_file
 from dumbbell.base.errors import ResultError, check_directory
 from dumbbell.base.writing import adding
 from dumbbell.export.group_rows import group_rows
@@ -51,7 +52,8 @@ def export_csv(directory: str | Path, out: str | Path | None = None) -> list[Pat
         for name, table in chain([first], tables):
             path = place / f"{name}.csv"
             options = pa_csv.WriteOptions(quoting_style="needed")
-            pa_csv.write_csv(flat(table), place_for(path.name), options)
+            with arrow_file(place_for(path.name), "wb") as stream:
+                pa_csv.write_csv(flat(table), stream, options)
             written.append(path)
     return written
 

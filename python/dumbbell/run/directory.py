@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell._core import MAX_ROWS
+from dumbbell.base.arrow_file import arrow_file
 from dumbbell.base.errors import ResultError, check_directory, os_reason
 from dumbbell.base.result_file import check_regular, read_json
 from dumbbell.base.writing import check_replacing, errors_of_writing, replacing
@@ -120,7 +121,7 @@ def read_table(path: Path) -> pa.Table:
 
     check_regular(path)
     try:
-        with pq.ParquetFile(path) as file:
+        with arrow_file(path) as opened, pq.ParquetFile(opened) as file:
             rows, columns = file.metadata.num_rows, file.metadata.num_columns
             if rows > MAX_ROWS or columns > MAX_COLUMNS:
                 raise ResultError(

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dumbbell.base.arrow_file import arrow_file
 from dumbbell.base.errors import ResultError, check_directory
 from dumbbell.base.quantities.json_text import json_text
 from dumbbell.base.result_file import read_json
@@ -172,7 +173,8 @@ class SweepDirectory:
         text = json_text(self._to_document(finished, failed or {}))
         with adding(self.path) as place_for:
             if rows is not None:
-                pq.write_table(rows, place_for(ROWS), compression="zstd")
+                with arrow_file(place_for(ROWS), "wb") as stream:
+                    pq.write_table(rows, stream, compression="zstd")
             place_for(DOCUMENT).write_text(text + "\n", encoding="utf-8")
 
     @cached_property
