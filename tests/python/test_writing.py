@@ -331,8 +331,7 @@ WRITES = re.compile(
 #: What users do not keep: processes' own files, devices, temporary directories and the cache's tag;
 #: and a capture, which grows as its run does.
 OTHERS = {
-    "base/scratch.py", "base/writing.py", "archive/extract.py", "archive/verify.py",
-    "cli/streams.py",
+    "base/scratch.py", "base/writing.py", "archive/extract.py", "cli/streams.py",
     "emulation/control_socket.py", "emulation/way_out.py", "figures/canvas.py",
     "run/capture.py", "run/foreign_run.py", "runs/cache.py", "runs/inventory.py",
     "sweeps/labelled.py",

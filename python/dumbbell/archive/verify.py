@@ -20,6 +20,7 @@ from dumbbell.archive.extract import MAX_BYTES, extract
 from dumbbell.archive.manifest import RESULTS, Manifest
 from dumbbell.archive.sources import BUILT_IN, FILE, builds_here, path_below_cc
 from dumbbell.base.errors import CongestionControlError, ResultError
+from dumbbell.base.writing import write_file
 from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
 from dumbbell.congestion_control.choice import is_file
 from dumbbell.run import Run
@@ -283,7 +284,7 @@ class Rerun:
         if has_code or not rows.is_file() or len(self.simulated) < len(self.documents):
             return []
         document = (self.before / RESULTS / "sweep.json").read_bytes()
-        (self.after / RESULTS / "sweep.json").write_bytes(document)
+        write_file(self.after / RESULTS / "sweep.json", document)
         again = SweepResult.load(self.after / RESULTS).rows
         there = run_directory.ParquetTables(self.before / RESULTS)["rows"]
         difference = table_difference(there, again)
