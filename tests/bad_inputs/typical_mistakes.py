@@ -37,6 +37,10 @@ MISTAKES = (
         "no such option: --delay; did you mean `--rtt`?",
     ),
     (
+        "run cubic --queue drop-tail",
+        "unknown queue discipline `drop-tail`; did you mean `bfifo`, or `pfifo` in packets?",
+    ),
+    (
         "run cubic --qdisc fq_codel",
         "no such option: --qdisc; did you mean `--queue`?",
     ),

@@ -1,13 +1,15 @@
 """Queue disciplines: how a user names them, what errors say, and that runs go through them."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dumbbell import Group, Scenario, ScenarioError, run
+from dumbbell import Group, Link, Scenario, ScenarioError, run
 from dumbbell.scenario.element import QueueChoice, media, queue_disciplines
+from dumbbell.scenario.fields import fields_of
 from dumbbell.sweeps.design import make_design
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -296,3 +298,14 @@ def test_the_command_line_names_one(cli):
     assert "queue codel:target=1ms,interval=20ms" in outcome.out
     refused = cli(*words, "--queue", "codel,fq_codel")
     assert "lists 2 values" in refused.err
+
+
+def test_the_default_that_help_shows_is_a_discipline():
+    words = re.findall(r"\w+", fields_of(Link)["queue"].default_text)
+    named = [word for word in words if word in queue_disciplines()]
+    assert named == ["bfifo", "pfifo"]
+    for queue, buffer in zip(named, ("1bdp", "64pkt"), strict=True):
+        by_default, by_name = (
+            Scenario(["reno"], buffer=buffer, queue=each) for each in (None, queue)
+        )
+        assert by_default.to_json() == by_name.to_json()

@@ -15,10 +15,11 @@ from itertools import chain
 from typing import Any, ClassVar, Self
 
 from dumbbell import _core
-from dumbbell.base.errors import ScenarioError, nearest
+from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.quantity import Buffer, LinkShare
 from dumbbell.scenario.distribution import first_of, parameter_from_json
+from dumbbell.scenario.element_errors import a, no_parameter, unknown_element
 from dumbbell.scenario.engine_message import in_user_words
 from dumbbell.scenario.kinds import Named
 from dumbbell.scenario.medium_check import check_medium
@@ -174,12 +175,7 @@ class ElementChoice(ABC):
             raise ScenarioError(f"{what} must be {a(cls.noun)}: {listed(known)}", key=what)
         name, _, rest = (part.strip() for part in text.partition(":"))
         if name not in known:
-            near = nearest(name, known)
-            raise ScenarioError(
-                f"unknown {cls.noun} `{excerpt(name)}`: there are {listed(known)}"
-                f"{near if 'did you mean' in near else ''}",
-                key=what,
-            )
+            raise ScenarioError(unknown_element(cls.noun, name, known), key=what)
         element = cls.element_of(name, rest)
         params: dict[str, Value] = {}
         given = set()
@@ -387,18 +383,3 @@ def keyed(what: str, parse: Callable[[str, str], Value], text: str, of: str) -> 
 def not_default(parameter: ElementParameter, value: Value) -> dict[str, Value]:
     """Return a parameter that differs from its default; nothing for one that does not."""
     return {} if value == parameter.default else {parameter.name: value}
-
-
-def no_parameter(discipline: Element, name: str) -> str:
-    """Return the message about a parameter that a discipline does not have."""
-    parameters = list(discipline.parameters)
-    near = nearest(name, parameters)
-    has = f": it has {listed(parameters)}"
-    return f"`{discipline.name}` has no parameter `{excerpt(name)}`{has}" + (
-        f"{near}" if "did you mean" in near else ""
-    )
-
-
-def a(noun: str) -> str:
-    """Write a noun with its article."""
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

@@ -71,7 +71,8 @@ class Link:
         Named(QueueChoice.parse, "QUEUE"), None, panel=PATH, example="fq_codel:target=10ms",
         engine="queue", always=True,
         convert=lambda _, link, scenario: link.queue_in(scenario).to_engine(),
-        default_note="drop-tail", synonyms=("qdisc", "aqm", "discipline", "scheduler"),
+        default_note="bfifo; in packets pfifo",
+        synonyms=("qdisc", "aqm", "discipline", "scheduler"),
         doc="Queue discipline of the link, with parameters: `fq_codel:target=10ms,ecn=off` "
         "(`dumbbell list queues` lists them).",
     )  # fmt: skip
