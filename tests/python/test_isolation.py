@@ -340,3 +340,14 @@ def test_a_limit_of_open_files_is_enough_or_named(files: int, says: str, tmp_pat
     assert outcome.returncode == (2 if says else 0)
     assert outcome.stderr.count("\n") == (1 if says else 0)
     assert says in outcome.stderr
+
+
+def test_python_has_nothing_to_warn_of_when_it_leaves(tmp_path: Path) -> None:
+    source = tmp_path / "mine.bpf.c"
+    source.write_text((ROOT / "cc/reno.bpf.c").read_text().replace('"reno"', '"mine"'))
+    script = f"import dumbbell; dumbbell.run([{str(source)!r}], time='1s')"
+    outcome = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONWARNINGS": "error"}, timeout=120,
+    )  # fmt: skip
+    assert (outcome.returncode, outcome.stderr) == (0, "")

@@ -74,7 +74,8 @@ def main() -> None:
         os.close(parent_fd)
         if lock is not None:
             os.close(lock)
-        serve(socket.socket(fileno=0), keeper, scratch)
+        with socket.socket(fileno=0) as requests:
+            serve(requests, keeper, scratch)
         os._exit(0)
     os.close(0)  # else the server's parent would hold the other end of its socket
     keep(server, parent_fd, scratch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import json
@@ -143,7 +144,14 @@ class Server:
                 env=short_environment(),
             )
         self.owner = os.getpid()
+        atexit.register(self.leave)
         return ours
+
+    def leave(self) -> None:
+        """Let go of the server as Python leaves: its keeper sees that, and ends it."""
+        self.forget()
+        if self.process is not None:
+            self.process.returncode = 0  # or Python would warn that it still runs
 
 
 def check_descriptors(error: OSError) -> None:
