@@ -112,6 +112,15 @@ def test_twice_as_large_a_file_takes_twice_as_long(kind, tmp_path):
     assert (read[2] - read[1]) / (sizes[2] - sizes[1]) < LINES_A_BYTE
 
 
+def test_a_result_of_twice_as_many_groups_takes_twice_as_long():
+    taken = []
+    for count in (20, 200, 400):
+        groups = [dumbbell.Group("reno", size="1kB", jitter="0s")] * count
+        run = dumbbell.run(dumbbell.Scenario(groups, time="100ms", sample="0s"))
+        taken.append(lines_run(run.to_dict))
+    assert taken[2] < 2.2 * taken[1]
+
+
 def refused(text: str, tmp_path) -> str:
     path = tmp_path / "large.toml"
     path.write_text(text, encoding="utf-8")

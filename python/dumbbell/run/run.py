@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dumbbell.figures.canvas import Canvas
-    from dumbbell.records.rows import EmulationRecord
+    from dumbbell.records.rows import EmulationRecord, FlowRecord
 
 __all__ = ["SCHEMA_VERSION", "Run"]
 
@@ -283,8 +283,11 @@ class Run:
             from dumbbell.run.group_transfers import group_transfers, transfer_summaries
 
             transfers = [transfer_summaries(each) for each in group_transfers(self)]
+        by_group: dict[int, list[FlowRecord]] = {}
+        for flow in self.summary["flows"]:
+            by_group.setdefault(flow["group"], []).append(flow)
         for loaded in self.summary["congestion_controls"]:
-            flows = [f for f in self.summary["flows"] if f["group"] == loaded["group"]]
+            flows = by_group.get(loaded["group"], [])
             metrics = group_metrics(flows, total_bytes)
             summaries = transfers[loaded["group"]] if transfers else []
             with_transfers = {"transfers": summaries} if summaries else {}

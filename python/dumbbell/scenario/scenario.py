@@ -242,7 +242,7 @@ class Scenario:
         """How many flows there are in all groups."""
         return sum(group.flows for group in self.groups)
 
-    @property
+    @cached_property
     def group_labels(self) -> tuple[str, ...]:
         """A label for each group in tables and figures: no two alike."""
         return group_labels(self)
