@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // tries: ignores every signal and puts in its own handlers, so that no crash is reported
 // stopped by: the watchdog for CPU time
-// says: has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\) within 1 s of CPU time; bound its loops$
+// says: has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\) within 0.5 s of CPU time; bound its loops$
 #include "deed.h"
 
 static void loop(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // tries: ends only the thread that simulates
 // stopped by: the watchdog for time that stands still
-// says: ^simulated time has not advanced for 3 s: .* has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\); it sleeps, or waits
+// says: ^simulated time has not advanced for 1 s: .* has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\); it sleeps, or waits
 #include "deed.h"
 
 static void deed(void) { sys(__NR_exit, 0); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // tries: fills 100 GB of memory
 // stopped by: the limits of memory and CPU time
-// says: (has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\) within 1 s of CPU time|was killed \(SIGKILL\)|^nothing$)
+// says: (has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\) within 0.5 s of CPU time|was killed \(SIGKILL\)|^nothing$)
 #include "deed.h"
 
 static void deed(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // tries: fills memory through a file in memory, which no limit of address space counts
 // stopped by: the limits of a file's size and of CPU time
-// says: (has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\) within 1 s of CPU time|was killed \(SIGKILL\)|wrote a larger file)
+// says: (has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\) within 0.5 s of CPU time|was killed \(SIGKILL\)|wrote a larger file)
 #include "deed.h"
 
 static void deed(void)

@@ -1,6 +1,6 @@
 # tries: holds Python's lock for ever, inside C
 # stopped by: the watchdog in the parent, which needs no lock
-# says: was not loaded within 3 s|has not returned from|has not advanced
+# says: was not loaded within 1 s|has not returned from|has not advanced
 import re
 
 import dumbbell

@@ -1,6 +1,6 @@
 # tries: never returns from a hook
 # stopped by: the watchdog for CPU time
-# says: has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\) within 1 s of CPU time; bound its loops$
+# says: has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\) within 0.5 s of CPU time; bound its loops$
 import dumbbell
 
 

@@ -1,6 +1,6 @@
 # tries: never returns from its destructor
 # stopped by: the limit of time for the end
-# says: ^simulated time has not advanced for 3 s( of CPU time)?: .* hangs after `cong_avoid`
+# says: ^simulated time has not advanced for 1 s( of CPU time)?: .* hangs after `cong_avoid`
 import dumbbell
 
 

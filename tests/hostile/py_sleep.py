@@ -1,6 +1,6 @@
 # tries: sleeps in a hook
 # stopped by: the watchdog for time that stands still
-# says: ^simulated time has not advanced for 3 s: .* has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\); it sleeps, or waits
+# says: ^simulated time has not advanced for 1 s: .* has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\); it sleeps, or waits
 import time
 
 import dumbbell

@@ -1,6 +1,6 @@
 # tries: traces every function of the worker, and never returns from one
 # stopped by: the watchdog for CPU time
-# says: has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\) within 1 s of CPU time; bound its loops$
+# says: has not returned from `cong_avoid` \(flow 0, at [\d.]+ s\) within 0.5 s of CPU time; bound its loops$
 import sys
 import threading
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // tries: sleeps when the first socket is made
 // stopped by: the watchdog for time that stands still
-// says: ^simulated time has not advanced for 3 s: .* has not returned from `init` .* it sleeps
+// says: ^simulated time has not advanced for 1 s: .* has not returned from `init` .* it sleeps
 #include <linux/module.h>
 #include "module.h"
 

@@ -119,9 +119,9 @@ def in_cell(
 IMPATIENT = """
 import importlib, sys
 from dumbbell.congestion_control.isolation import foreign_process
-foreign_process.FUNCTION_LIMIT_S = 1.0
-foreign_process.LOADING_LIMIT_S = foreign_process.STALL_LIMIT_S = 3.0
-foreign_process.FINISHING_LIMIT_S = 3.0
+foreign_process.FUNCTION_LIMIT_S = 0.5
+foreign_process.LOADING_LIMIT_S = foreign_process.STALL_LIMIT_S = 1.0
+foreign_process.FINISHING_LIMIT_S = 1.0
 importlib.import_module("dumbbell.cli.show_sweep").draw_figures = lambda *_: None
 from dumbbell.cli import main
 sys.exit(main())
