@@ -48,12 +48,11 @@ def fit_ticks(canvas: Canvas) -> None:
 
 
 def fit_labels(canvas: Canvas) -> None:
-    """Wrap the labels of axes and titles to the length of the axes.
+    """Wrap the labels of axes and titles to the length of the axes, of a canvas that is laid out.
 
     The layout gives room across a label, never along it: a label longer than its axis would be
     cut at the edge of the canvas.
     """
-    canvas.draw_without_rendering()
     for axes in shown(canvas):
         box = axes.get_window_extent()
         for label in (axes.xaxis.label, axes.title):

@@ -174,12 +174,19 @@ def compose(
 
 def grow(canvas: Canvas, panels: Sequence[Axes], rows: int, panel_mm: float) -> None:
     """Make a canvas higher where wrapped labels and the legend left too little of its panels."""
-    canvas.draw_without_rendering()
+    lay_out(canvas)
     least = MIN_AXES * panel_mm / MM_PER_INCH
     lowest = min(axes.get_window_extent().height for axes in panels) / canvas.dpi
     if lowest < least:
         width, height = canvas.get_size_inches()
         canvas.set_size_inches(width, height + rows * (least - lowest))
+        lay_out(canvas)
+
+
+def lay_out(canvas: Canvas) -> None:
+    """Place what is on a canvas, as drawing it would."""
+    if (engine := canvas.get_layout_engine()) is not None:
+        engine.execute(canvas)
 
 
 class Legend:
@@ -240,6 +247,9 @@ def write(
         "svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None},
     }  # fmt: skip
     files = {f"{name}.{each}": metadata[each] for each in formats}
+    # Once for all formats: most of the time of drawing is laying out.
+    lay_out(canvas)
+    canvas.set_layout_engine(None)
     with adding(directory) as place_for:
         for file, about in files.items():
             canvas.savefig(place_for(file), dpi=dpi, metadata=about)
