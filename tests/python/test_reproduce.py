@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from dumbbell.archive import archive, verify
+from dumbbell.figures import save_all
 from dumbbell_studies import papers
 from dumbbell_studies.papers import PAPERS, reproduce
 from dumbbell_studies.papers.conclusion import FindingAttribution
@@ -31,6 +33,16 @@ def short_paper() -> papers.Paper[Any, Any]:
         paper,
         scenario=lambda point, seed: paper.scenario(point, seed).replace(time="2s", sample="20ms"),
     )
+
+
+@pytest.fixture
+def _few_drawn(monkeypatch):
+    """Draw few of the figures: each takes a fifth of a second."""
+
+    def save_few(figures, directory):
+        return save_all([each for each in figures if each.name.endswith(("-2a", "-3"))], directory)
+
+    monkeypatch.setattr(sys.modules[reproduce.__module__], "save_all", save_few)
 
 
 @pytest.fixture(scope="module")
@@ -54,16 +66,6 @@ def test_writes_runs_figures_and_report(reproduced):
     assert [figure.name for figure in result.figures] == [f"figure-{f}" for f in FIGURES]
     assert [len(figure.curves) for figure in result.figures if figure.x_ticks] == [2] * 4
     assert [len(figure.curves) for figure in result.figures if not figure.x_ticks] == [8] * 9
-
-
-def test_keeps_the_time_series_of_the_first_seed_alone(short_paper, tmp_path):
-    result = reproduce(short_paper, tmp_path / "results", seeds=(3, 4), quick=True)
-    name = short_paper.run_name(short_paper.quick_points[0])
-    assert result.runs[f"{name}-seed3"].flows.num_rows > 0
-    assert list(result.runs[f"{name}-seed4"].tables) == []
-    assert result.runs[f"{name}-seed4"].summary["flows"]
-    archive(tmp_path / "results", tmp_path / "results.tar.zst")
-    assert verify(tmp_path / "results.tar.zst").is_identical
 
 
 def test_findings_are_documented_json(reproduced):
@@ -120,6 +122,7 @@ def test_report_needs_no_network_and_has_every_figure(reproduced):
     assert len(text) < 3_000_000
 
 
+@pytest.mark.usefixtures("_few_drawn")
 def test_same_seed_same_figures_and_report(short_paper, reproduced, tmp_path):
     result, out = reproduced
     again = reproduce(short_paper, tmp_path, seeds=(1,))
@@ -129,6 +132,7 @@ def test_same_seed_same_figures_and_report(short_paper, reproduced, tmp_path):
         assert (tmp_path / name).read_bytes() == (out / name).read_bytes(), name
 
 
+@pytest.mark.usefixtures("_few_drawn")
 def test_check_exits_with_1_when_a_finding_is_not_shown(
     cli, short_paper: papers.Paper[Any, Any], tmp_path, monkeypatch
 ):
@@ -158,8 +162,9 @@ def test_check_exits_with_1_when_a_finding_is_not_shown(
     assert json.loads(outcome.out)["findings"][0]["shown"] is True
 
 
-def test_seeds_give_means_with_ranges(short_paper, tmp_path):
-    result = reproduce(short_paper, tmp_path, seeds=(1, 2))
+@pytest.mark.usefixtures("_few_drawn")
+def test_seeds_give_means_with_ranges_and_the_first_keeps_its_time_series(short_paper, tmp_path):
+    result = reproduce(short_paper, tmp_path / "results", seeds=(3, 4))
     assert len(result.runs) == 64
     assert "–" in result.tables[0].rows[0][1]
     curve = result.figures[0].curves[0]
@@ -167,8 +172,15 @@ def test_seeds_give_means_with_ranges(short_paper, tmp_path):
     assert curve.high is not None
     assert (curve.low <= curve.y).all()
     assert (curve.y <= curve.high).all()
+    name = short_paper.run_name(short_paper.quick_points[0])
+    assert result.runs[f"{name}-seed3"].flows.num_rows > 0
+    assert list(result.runs[f"{name}-seed4"].tables) == []
+    assert result.runs[f"{name}-seed4"].summary["flows"]
+    archive(tmp_path / "results", tmp_path / "results.tar.zst")
+    assert verify(tmp_path / "results.tar.zst").is_identical
 
 
+@pytest.mark.usefixtures("_few_drawn")
 def test_quick_runs_fewer_points_of_the_same_and_says_which_are_missing(short_paper, tmp_path):
     result = reproduce(short_paper, tmp_path, quick=True)
     write_report(result, tmp_path / "report.html")
@@ -183,6 +195,7 @@ def test_quick_runs_fewer_points_of_the_same_and_says_which_are_missing(short_pa
     assert "reproduce ogino2021 --quick" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("_few_drawn")
 def test_the_kernel_is_next_to_the_simulator(
     cli, short_paper, fabricated_kernel, tmp_path, monkeypatch
 ):
@@ -244,10 +257,17 @@ def test_all_papers_make_one_site(reproduced, tmp_path):
 OVER_TIME = ["3", "4", "5", "7", "8", "9", "10", "11", "12"]
 
 
-def test_capture_draws_the_figures_over_time_from_captures_too(
+def test_capture_draws_the_figures_over_time_from_captures_too_which_agree(
     cli, short_paper, tmp_path, monkeypatch
 ):
     monkeypatch.setitem(PAPERS, "ogino2021", short_paper)
+    results = []
+
+    def keep(*arguments, **options):
+        results.append(reproduce(*arguments, **options))
+        return results[-1]
+
+    monkeypatch.setattr("dumbbell_studies.cli.reproduce.reproduce", keep)
     outcome = cli("reproduce", "ogino2021", "--capture", "--quick", "--out", str(tmp_path))
     assert outcome.code == 0, outcome.err
     out = tmp_path / "ogino2021-quick"
@@ -268,14 +288,12 @@ def test_capture_draws_the_figures_over_time_from_captures_too(
     document = json.loads((out / "findings.json").read_text())
     assert document["capture"] is True
 
-
-def test_a_capture_s_figure_follows_the_engine_s_and_agrees_with_it(short_paper, tmp_path):
-    result = reproduce(short_paper, tmp_path, quick=True, capture=True)
-    names = [figure.name for figure in result.figures]
+    figures = results[0].figures
+    names = [figure.name for figure in figures]
     for number in OVER_TIME:
         place = names.index(f"figure-{number}")
         assert names[place + 1] == f"capture-figure-{number}"
-        engine, capture = result.figures[place], result.figures[place + 1]
+        engine, capture = figures[place], figures[place + 1]
         assert [curve.label for curve in capture.curves] == [c.label for c in engine.curves]
         if number in ("5", "9", "12"):
             continue
