@@ -64,6 +64,13 @@ def _has_sanitizers() -> None:
         pytest.skip("no gcc, whose sanitizers these tests are written for")
 
 
+@pytest.fixture(autouse=True)
+def _few_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Send few sockets: what a test plants is met by the first."""
+    if not THOROUGH:
+        monkeypatch.setattr("dumbbell.cc_check.storm.FLOWS", 15)
+
+
 @pytest.mark.parametrize("sin", SINS)
 def test_a_storm_finds_a_sin_and_names_it(tmp_path: Path, sin: str) -> None:
     code, kind, message = SINS[sin]

@@ -87,7 +87,7 @@ def storm(name: str, seeds: int) -> Storm:
         if not result.sanitizers:
             why = f"`{builder.compiler[0]}` has no sanitizers; gcc or clang with theirs finds more"
             result.left_out.append(LeftOut("storm", why))
-        builds = {"": program, **fillings(builder)}
+        builds = {"": program}
         for seed in range(1, seeds + 1):
             one_storm(result, builds, seed, builder)
             if result.findings:
@@ -129,13 +129,15 @@ def fillings(builder: Builder) -> dict[str, Path]:
 
 
 def one_storm(result: Storm, builds: dict[str, Path], seed: int, builder: Builder) -> None:
-    """Run one storm with all builds, one of them twice, and compare."""
+    """Run one storm with all builds, one of them twice, and compare; the first adds builds."""
     first = run_program(builds[""], seed, builder, FLOWS)
     if seed == 1:
         result.calls = read_calls(first.out)
     add_problems(result, first, builder)
     if result.findings:
         return  # the others may take long to find the same
+    if seed == 1:
+        builds |= fillings(builder)
     outcomes = {"": first}
     outcomes |= {name: run_program(builds[name], seed, builder, FLOWS) for name in builds if name}
     # The last one twice: with AddressSanitizer, addresses may be the same each time.
