@@ -132,12 +132,12 @@ class Trace:
     def __str__(self) -> str:
         return self.text
 
-    @property
+    @functools.cached_property
     def length_ms(self) -> int:
         """How long it is: its last time."""
         return sum(gap_ms for gap_ms, _ in self.runs)
 
-    @property
+    @functools.cached_property
     def count(self) -> int:
         """How many opportunities it has."""
         return sum(count for _, count in self.runs)
@@ -155,11 +155,16 @@ class Trace:
         once = ", once" if self.once else ""
         return f"of {Time(self.length_ms * 10**6)} with {self.count:,} opportunities{once}"
 
+    @functools.cached_property
+    def opportunities(self) -> list[list[int]]:
+        """Its times as JSON has them; there may be 100,000, and every run asks for them."""
+        return [list(run) for run in self.runs]
+
     def in_base_units(self) -> dict[str, object]:
         """Return it as the engine takes it."""
         return {
             "kind": "trace",
-            "opportunities": [list(run) for run in self.runs],
+            "opportunities": self.opportunities,
             "opportunity_bytes": self.opportunity_bytes,
             "once": self.once,
         }
