@@ -76,6 +76,8 @@ def small(command: str) -> list[str]:
     """Return the words of a command that is run, without the program."""
     words = shlex.split(command.rpartition(" | ")[2] if "| dumbbell" in command else command)
     extra = [] if "--resume" in words else SMALL.get(kind(words), [])
+    if "--until-ci" in words:
+        extra = [*extra, "--max-reps", "6"]
     if words[1] == "tune" and "ideal" in command:
         extra = [*extra, "--on", "ideal.start"]  # of a board, the shortest category
     return [*words[1:], *extra]
