@@ -78,6 +78,8 @@ def small(command: str) -> list[str]:
     extra = [] if "--resume" in words else SMALL.get(kind(words), [])
     if "--until-ci" in words:
         extra = [*extra, "--max-reps", "6"]
+    elif words[1] == "sweep" and "--reps" in words:
+        extra = [*extra, "--reps", "3"]
     if words[1] == "tune" and "ideal" in command:
         extra = [*extra, "--on", "ideal.start"]  # of a board, the shortest category
     return [*words[1:], *extra]

@@ -24,7 +24,7 @@ distributed = pytest.importorskip("distributed")
 
 @pytest.mark.filterwarnings("default")
 def test_a_worker_that_is_killed_takes_nothing_along(tmp_path: Path):
-    sweep = Sweep(Scenario(["copa", "cubic"], time="60s"), {"buffer": "1..8bdp"}, reps=6)
+    sweep = Sweep(Scenario(["copa", "cubic"], time="20s"), {"buffer": "1..8bdp"}, reps=6)
     here = sweep.run(cache=False, out=tmp_path / "here")
     finished: list[int] = []
     killed: list[int] = []
