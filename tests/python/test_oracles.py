@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def captured(tmp_path_factory):
-    """Make each capture once."""
+    """Make each capture once; tests of one follow one another, so that they share a worker."""
 
     @functools.cache
     def of(name: str) -> Captured:
@@ -37,21 +37,21 @@ def captured(tmp_path_factory):
 
 
 @needs_tcptrace
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES, scope="module")
 def test_tcptrace_agrees(captured, name):
     for point, path in captured(name).points.items():
         assert compare(our_rows(path), tcptrace.measure(path), TCPTRACE) == [], point
 
 
 @needs_tshark
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES, scope="module")
 def test_tshark_agrees(captured, name):
     for point, path in captured(name).points.items():
         assert compare(our_rows(path), tshark.measure(path), TSHARK) == [], point
 
 
 @needs_tshark
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES, scope="module")
 def test_nothing_is_malformed_and_every_packet_is_read(captured, name):
     path = captured(name).path
     if captured(name).run is not None:
@@ -62,7 +62,7 @@ def test_nothing_is_malformed_and_every_packet_is_read(captured, name):
 
 
 @needs_tshark
-@pytest.mark.parametrize("name", RUN_CASES)
+@pytest.mark.parametrize("name", RUN_CASES, scope="module")
 def test_a_point_alone_is_what_it_is_among_the_others(captured, name):
     """Of the whole capture in ns, and of the point's own in µs."""
     capture = captured(name)

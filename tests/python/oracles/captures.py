@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,15 +63,20 @@ class Captured:
     ----------
     path
         As it was written.
-    points
-        Classic pcaps of the points to be checked, by name.
+    separate
+        Returns classic pcaps of the points to be checked, by name.
     run
         The run that was captured, if it was one of ours.
     """
 
     path: Path
-    points: dict[str, Path]
+    separate: Callable[[], dict[str, Path]]
     run: Run | None = None
+
+    @functools.cached_property
+    def points(self) -> dict[str, Path]:
+        """What `separate` returns; tshark takes half a second for a point."""
+        return self.separate()
 
 
 def of_run(scenario: Scenario, directory: Path, engine: str) -> Captured:
@@ -78,8 +84,11 @@ def of_run(scenario: Scenario, directory: Path, engine: str) -> Captured:
     path = directory / "capture.pcapng"
     run = dumbbell.run(scenario, engine=engine, capture=path)
     names = [f"sender-{group}" for group in range(len(scenario.groups))] + ["receiver-0"]
-    points = {name: to_classic_pcap(path, name, directory / f"{name}.pcap") for name in names}
-    return Captured(path, points, run)
+
+    def separate() -> dict[str, Path]:
+        return {name: to_classic_pcap(path, name, directory / f"{name}.pcap") for name in names}
+
+    return Captured(path, separate, run)
 
 
 def simulated(name: str) -> Callable[[Path], Captured]:
@@ -95,7 +104,7 @@ def reordered(directory: Path) -> Captured:
     captured = simulated("light-loss")(directory)
     records = delayed(read_pcap(captured.points["sender-0"]), bytes([10, 0, 0, 1]), 10, 3)
     path = write_pcap(directory / "reordered.pcap", records)
-    return Captured(path, {"reordered": path})
+    return Captured(path, lambda: {"reordered": path})
 
 
 def transferred(directory: Path) -> Captured:
@@ -104,7 +113,7 @@ def transferred(directory: Path) -> Captured:
     if lacking:
         pytest.skip(f"a real transfer: {lacking}")
     path = real_transfer.transfer(directory / "tcpdump.pcap")
-    return Captured(path, {"tcpdump": path})
+    return Captured(path, lambda: {"tcpdump": path})
 
 
 BUILDERS: dict[str, Callable[[Path], Captured]] = {
