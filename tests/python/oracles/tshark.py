@@ -90,7 +90,9 @@ def summarize(sent: list[dict[str, str]], received: list[dict[str, str]]) -> Fig
 def to_classic_pcap(capture: Path, interface: str | None, target: Path) -> Path:
     """Write one point's packets as a classic pcap, which tcptrace reads."""
     point = [] if interface is None else ["-Y", f'frame.interface_name=="{interface}"']
-    run("tshark", "-n", "-r", capture, *point, "-F", "pcap", "-w", target)
+    # What packets contain plays no part in it, and takes 40 % of the time.
+    blind = ["--disable-protocol", "ip", "--disable-protocol", "ipv6"]
+    run("tshark", "-n", *blind, "-r", capture, *point, "-F", "pcap", "-w", target)
     return target
 
 
