@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy  # its packages are imported where they are used
 
 from dumbbell.base.errors import GateError
 from dumbbell.gate import Criterion, Tolerance
