@@ -2,6 +2,12 @@
 
 import pytest
 
+from dumbbell.compare.comparison import match_seeds
+from dumbbell.gate.case import Observed
+from dumbbell.gate.comparison import Change, MetricChange
+from dumbbell.gate.subject import Measure
+from dumbbell.gate.tolerance import Tolerance
+
 SUITE = """
 title = "What a change to the program must not make worse"
 reps = 5
@@ -51,6 +57,27 @@ def test_a_program_s_regression_is_caught(cli, place):
     lower = cli("gate", "baseline")
     assert lower.code == 1
     assert "measured (program)" in lower.out
+
+
+@pytest.mark.kernel
+def test_a_program_that_measures_nothing_is_refused(cli, place):
+    mute = "client `sh client.sh` ended with code 1"
+    other = r"`measured` of group 0: nothing the client printed matches `score ([0-9]+)`"
+    for more, score, message in [("", "none", other), ("exit 1;", 1, mute)]:
+        (place / "client.sh").write_text(CLIENT.format(more=more, score=score))
+        recorded = cli("gate", "download.toml", "--reps", "3", "--record", "baseline")
+        assert (recorded.code, recorded.out) == (2, "")
+        assert message in recorded.err
+        assert not (place / "baseline").exists()
+
+
+def test_values_that_are_missing_on_both_sides_are_not_called_identical():
+    measure = Measure("goodput_bps")
+    sides = match_seeds({1: None, 2: None}, {1: None, 2: None})
+    observed = Observed("", "goodput_bps")
+    tolerance = Tolerance.parse("5%", measure.metric)
+    change = MetricChange("alone", observed, measure, tolerance, sides, 1, 1, None)
+    assert change.decided(1, 1, 0.01).change == Change.NO_VALUE
 
 
 def test_a_program_is_tested_on_the_kernel_only(cli, place):

@@ -29,6 +29,7 @@ class Change(StrEnum):
     UNCLEAR = "unclear"
     WITHIN = "within tolerance"
     IDENTICAL = "identical"
+    NO_VALUE = "without a value before and after"
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,9 @@ class MetricChange:
     def decided(self, p_worse: float, p_better: float, level: float) -> MetricChange:
         """Return it with adjusted p values and what follows from them at a level."""
         sides, reps = self.sides, None
-        if sides.paired and sides.a == sides.b and sides.missing[0] == sides.missing[1]:
+        if not sides.a and not sides.b:
+            change = Change.NO_VALUE
+        elif sides.paired and sides.a == sides.b and sides.missing[0] == sides.missing[1]:
             change = Change.IDENTICAL
         elif p_worse <= level:
             change = Change.WORSE

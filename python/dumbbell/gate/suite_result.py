@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar, Unpack
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.base.errors import GateError
 from dumbbell.gate.case import Case, Observed, Subject, is_under_test
+from dumbbell.gate.silent_clients import check_clients
 from dumbbell.gate.subject import UNDER_TEST, Measure
 from dumbbell.gate.suite import Suite
 from dumbbell.metrics import column_in
@@ -234,6 +235,8 @@ def cell_result(case: Case, label: str, runs: Mapping[RunKey, tuple[Run, Measure
     """Put a cell's repetitions together; one is INVALID if its reference is."""
     own = {key.seed: run for key, run in runs.items() if not key.is_reference}
     references = {key.seed: run for key, run in runs.items() if key.is_reference}
+    for each in (own, references):
+        check_clients(case.name, (run for run, _ in each.values()))
     verdicts, reasons = [], []
     for seed in sorted(own):
         both = [runs_of[seed][0].verdict for runs_of in (own, references) if seed in runs_of]

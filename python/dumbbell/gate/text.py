@@ -112,7 +112,10 @@ def provenance(before: SuiteResult, gate: Gate) -> list[str]:
         lines.append(f"other builds than in the baseline: {', '.join(others)}")
     paired = all(comparison.sides.paired for comparison in gate.comparisons)
     if after.engine == SIMULATOR and gate.same_builds and paired:
-        same = all(comparison.change == Change.IDENTICAL for comparison in gate.comparisons)
+        same = all(
+            comparison.change in (Change.IDENTICAL, Change.NO_VALUE)
+            for comparison in gate.comparisons
+        )
         lines.append(
             "same engine, builds and seeds as the baseline"
             + (", and the same results" if same else ": the results should be the same")
