@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dumbbell import Group, Scenario, Sweep
+from dumbbell import Group, Link, Scenario, Sweep
 from dumbbell.base.errors import ScenarioError
 from dumbbell.cli.answers import print_best
-from dumbbell.compare.answers import sentence
+from dumbbell.compare.answers import listed, place, sentence
 from dumbbell.compare.best import best_cells
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.sweeps import SweepResult
@@ -60,6 +60,23 @@ def test_the_best_is_named_with_its_lead_and_the_surety(swept):
         "41.2 ms, 39.2 ms (95 % interval 37.3 to 41.1) less than with bfifo, which is more than "
         "chance"
     )
+
+
+def test_places_of_crossed_axes_are_told_apart(swept):
+    queues = ("bfifo", "cake")
+    links = [Link(name, rate="10mbit") for name in ("down", "up")]
+    scenario = Scenario(
+        [Group("cubic", metric="goodput_bps", route=["down"], back=["up"])], links=links, time="1s"
+    )
+    axes = {f"link.{link.name}.queue": list(queues) for link in links}
+    result = Sweep(scenario, axes).run(cache=False)
+    places = [place(cell, result) for cell in result.cells]
+    assert places == [f"{down}, {up}" for down in queues for up in queues]
+    assert listed(places[:3]) == "bfifo, bfifo; bfifo, cake; and cake, bfifo"
+    assert listed(places[:2]) == "bfifo, bfifo; and bfifo, cake"
+    assert listed(["bfifo", "cake"]) == "bfifo and cake"
+    joined = Sweep(scenario, axes, zipped=[tuple(axes)]).run(cache=False)
+    assert [place(cell, joined) for cell in joined.cells] == [*queues]
 
 
 def test_differences_that_chance_explains_are_no_answer(swept):

@@ -135,15 +135,22 @@ def unknown(best: Best, result: SweepResult) -> str:
 
 
 def place(cell: Cell, result: SweepResult) -> str:
-    """Return what is special in a cell: ``fq_codel``; what two axes share is said once."""
+    """Return what is special in a cell: ``fq_codel``; what joined axes share is said once."""
     varied = [axis for axis in result.axes if len(set(axis.labels)) > 1]
-    labels = (axis.shown[label_of(cell.values[axis.name])] for axis in varied)
-    return ", ".join(dict.fromkeys(labels))
+    labels = {
+        axis.name: [axis.shown[label_of(each.values[axis.name])] for each in result.cells]
+        for axis in varied
+    }
+    # Axes that have the same label in every cell.
+    once = {tuple(of_cells): name for name, of_cells in reversed(labels.items())}
+    at = result.cells.index(cell)
+    return ", ".join(labels[name][at] for name in labels if name in once.values())
 
 
 def listed(words: Sequence[str]) -> str:
-    """Write a list: ``pie, cake and codel``."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    """Write a list: ``pie, cake and codel``; ``pie, 1bdp; and codel, 2bdp``."""
+    comma, last = ("; ", "; and ") if any(", " in word for word in words) else (", ", " and ")
+    return last.join(filter(None, (comma.join(words[:-1]), words[-1])))
 
 
 def written(metric: Metric, value: float) -> str:
