@@ -218,9 +218,14 @@ def test_wrong_use_is_reported_in_one_line(
         ((str(quick), "--cc", "cubic", "--tolerance", "5%"), "`--record DIR` first"),
         ((str(quick), "--cc", "cubic", "--reps", "2"), "at least 3"),
         ((str(baseline), "--record", str(tmp_path / "x")), "is a baseline already"),
-        ((str(baseline), "--time", "3s"), "gate quick --cc cubic --time 3s --record"),
+        ((str(baseline), "--time", "3s"), "gate quick.toml --cc cubic --time 3s --record"),
         ((str(quick), "--cc", "cubic", "--buffer", "2bdp"), "case `alone` varies it"),
         ((str(quick), "--cc", "cubic", "--rate", "1,2mbit"), "lists 2 values, but `dumbbell gate`"),
+        (
+            (str(baseline), "--reps", "3"),
+            "`dumbbell gate quick.toml --cc cubic --reps 3",
+        ),
+        ((str(quick.with_suffix(".tml")),), "no such file; did you mean `quick.toml`?"),
         ((str(baseline), "--seed", "3"), "`--seed 6` or higher"),
         ((str(quick), "--cc", "cubic", "--record", str(quick.parent)), "holds no baseline"),
     ):

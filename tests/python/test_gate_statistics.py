@@ -10,7 +10,9 @@ import scipy  # its packages are imported where they are used
 
 from dumbbell.base.errors import GateError
 from dumbbell.gate import Criterion, Tolerance
+from dumbbell.gate.metric_value import write_difference, write_value
 from dumbbell.gate.non_inferiority import Shift, beyond_bound, beyond_tolerance, p_more_missing
+from dumbbell.gate.subject import Measure
 from dumbbell.metrics import METRICS
 from dumbbell.statistics import holm
 
@@ -197,3 +199,10 @@ def test_criteria_are_read(text: str, bound: float) -> None:
 def test_an_invalid_criterion_is_refused(text: str) -> None:
     with pytest.raises(GateError):
         Criterion.parse(text)
+
+
+def test_values_and_differences_have_no_exponent():
+    metric = Measure("run_time_us").metric
+    assert write_difference(1.751e6, metric) == "+1751 ms"
+    assert write_value(12_345_678, metric) == "12346 ms"
+    assert write_difference(-1234, metric) == "-1.23 ms"

@@ -248,7 +248,7 @@ def test_a_case_may_be_a_scenario_file(tmp_path: Path) -> None:
         ('title = "a small one"', "title = ", 1, "not TOML"),
         ('rate = "10mbit"', 'rate = "10"', 3, "no unit"),
         ('rate = "10mbit"', 'rat = "10mbit"', 3, "did you mean `rate`"),
-        ('utilization = "5%"', 'utilisation = "5%"', 8, "did you mean `utilization`"),
+        ('utilization = "5%"', 'utilizaton = "5%"', 8, "did you mean `utilization`"),
         ('"5% + 1ms"', '"5% + 1mbit"', 9, "has the wrong unit"),
         ('"5% + 1ms"', '"-5%"', 9, "must not be negative"),
         ('"others.goodput_bps"', '"cubic.goodput_bps"', 10, "others.goodput_bps"),

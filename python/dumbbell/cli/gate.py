@@ -231,24 +231,25 @@ def suite_of(
 ) -> Suite:
     """Return a baseline's suite; refuse what would change it."""
     name = baseline.suite.name
-    options = " ".join(
-        f"--{key} {value}" for key, value in baseline.subject._asdict().items() if value
-    )
+    words = [
+        f"dumbbell gate {name if name in shipped_suites() else f'{name}.toml'}",
+        *(f"--{key} {value}" for key, value in baseline.subject._asdict().items() if value),
+    ]
+    command = " ".join(words)
     if record is not None:
         raise GateError(
-            f"{what} is a baseline already; record one of a suite: "
-            f"`dumbbell gate {name} {options} --record {what}`"
+            f"{what} is a baseline already; record one of a suite: `{command} --record {what}`"
         )
     if reps is not None:
         raise GateError(
-            f"the repetitions are the baseline's; record it again with more: "
-            f"`dumbbell gate {name} {options} --reps {reps} --record {what}`"
+            f"the repetitions are the baseline's; record it again with others: "
+            f"`{command} --reps {reps} --record {what}`"
         )
     if values:
         given = " ".join(f"{SETTABLE[field].option} {value}" for field, value in values.items())
         raise GateError(
             f"the scenarios are the baseline's; record it again with others: "
-            f"`dumbbell gate {name} {options} {given} --record {what}`"
+            f"`{command} {given} --record {what}`"
         )
     return baseline.suite
 

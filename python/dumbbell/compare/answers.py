@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dumbbell.base.quantities.significant import significant
 from dumbbell.compare.best import Best, Other, best_cells
 from dumbbell.metrics import Metric, judged_by
 from dumbbell.metrics.observation import Observation
@@ -100,7 +101,7 @@ def sentence(best: Best, result: SweepResult) -> str:
         )
     if not worse:
         values = sorted([best.mean, *(other.mean for other in best.others)])
-        ends = f"{values[0]:.3g} to {written(metric, values[-1])}"
+        ends = f"{significant(values[0])} to {written(metric, values[-1])}"
         return f"{metric.title} {ends}: no difference beyond chance{unknown(best, result)}"
     places = listed([place(cell, result) for cell in (best.cell, *alike)])
     between = ", between which chance may decide" if alike else ""
@@ -117,8 +118,8 @@ def ahead(best: Best, other: Other) -> str:
     low, high = sorted(abs(end) for end in (interval.low, interval.high))
     more = "more" if best.metric.better == "higher" else "less"
     return (
-        f"{written(best.metric, abs(interval.mean))} (95 % interval {low:.3g} to {high:.3g}) "
-        f"{more} than"
+        f"{written(best.metric, abs(interval.mean))} (95 % interval {significant(low)} to "
+        f"{significant(high)}) {more} than"
     )
 
 
@@ -155,4 +156,4 @@ def listed(words: Sequence[str]) -> str:
 
 def written(metric: Metric, value: float) -> str:
     """Write a value with its unit."""
-    return f"{value:.3g} {metric.shown_unit}".strip()
+    return f"{significant(value)} {metric.shown_unit}".strip()

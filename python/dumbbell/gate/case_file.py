@@ -43,7 +43,11 @@ def find_case_file(name_or_path: str | Path, shipped: Mapping[str, Path], what: 
     path = Path(name_or_path)
     if path.suffix == ".toml" or path.is_file():
         return path
-    raise GateError(f"`{text}` is not {what}{nearest(text, shipped)}")
+    beside = (each.name for each in path.parent.glob("*.toml"))
+    near = nearest(path.name, [*shipped, *beside])
+    if path.suffix and "did you mean" in near:
+        raise GateError(f"{text}: no such file{near}")
+    raise GateError(f"`{text}` is not {what}{near}")
 
 
 def read_case_file(

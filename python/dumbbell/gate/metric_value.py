@@ -6,6 +6,7 @@ import re
 
 from dumbbell.base.errors import GateError, ScenarioError
 from dumbbell.base.quantities.quantity import Rate, Time
+from dumbbell.base.quantities.significant import significant
 from dumbbell.metrics import Metric
 
 __all__ = ["read_value", "write_difference", "write_value"]
@@ -48,12 +49,12 @@ def read_value(text: str, metric: Metric) -> float:
 
 def write_value(value: float, metric: Metric) -> str:
     """Write a value in the unit of tables: ``12.3 ms``."""
-    return f"{value * metric.scale:.4g}{unit_after(metric)}"
+    return significant(value * metric.scale, 4) + unit_after(metric)
 
 
 def write_difference(value: float, metric: Metric) -> str:
     """Write a difference, with its sign: ``+1.2 ms``."""
-    return f"{value * metric.scale:+.3g}{unit_after(metric)}"
+    return significant(value * metric.scale, spec="+") + unit_after(metric)
 
 
 def unit_after(metric: Metric) -> str:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 
+from dumbbell.base.quantities.pluralize import pluralize
+from dumbbell.base.quantities.significant import significant
 from dumbbell.gate.baseline import shown_cc
 from dumbbell.gate.case import Subject
 from dumbbell.gate.comparison import Change, MetricChange
@@ -56,14 +58,16 @@ def outline(gate: Gate) -> list[str]:
     """Return what was evaluated and found, in lines."""
     runs = sum(len(cell.seeds) for cell in gate.after.cells)
     lines = [
-        f"{len(gate.after.cells)} cells, {runs} runs; engine {gate.after.engine} "
-        f"{gate.after.engine_version}"
+        f"{pluralize(len(gate.after.cells), 'cell')}, {pluralize(runs, 'run')}; engine "
+        f"{gate.after.engine} {gate.after.engine_version}"
     ]
     if gate.before is not None:
-        lines.append(f"{len(gate.comparisons)} comparisons: {counts(gate.comparisons, Change)}")
+        found = pluralize(len(gate.comparisons), "comparison")
+        lines.append(f"{found}: {counts(gate.comparisons, Change)}")
         lines += provenance(gate.before, gate)
     if gate.criteria:
-        lines.append(f"{len(gate.criteria)} criteria: {counts(gate.criteria, Met)}")
+        noun = "criterion" if len(gate.criteria) == 1 else "criteria"
+        lines.append(f"{len(gate.criteria)} {noun}: {counts(gate.criteria, Met)}")
     lines += advice(gate)
     lines += [f"{entry.cell}: {entry}" for entry in gate.not_evaluated]
     lines += [f"skipped {name}: needs {needs}" for name, needs in gate.skipped]
@@ -175,8 +179,8 @@ def say_difference(comparison: MetricChange) -> str:
     said = write_difference(interval.mean, metric)
     if not interval.bounded:
         return said
-    low, high = interval.low * metric.scale, interval.high * metric.scale
-    return f"{said} ({low:+.3g} to {high:+.3g})"
+    low, high = (significant(end * metric.scale, spec="+") for end in (interval.low, interval.high))
+    return f"{said} ({low} to {high})"
 
 
 def say_change(comparison: MetricChange) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import ResultError, nearest
+from dumbbell.base.quantities.significant import significant
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +77,7 @@ def has_one_label(labels: pa.Array, label: str) -> bool:
 def write_statistic(name: str, value: int) -> str:
     """Write a statistic with its unit: ``prob_ppb`` as a percentage, times in µs, ms or s."""
     if name.endswith("_ppb"):
-        return f"{name.removesuffix('_ppb')} {three_digits(value / 1e7)} %"
+        return f"{name.removesuffix('_ppb')} {significant(value / 1e7)} %"
     for suffix, in_ns in (("_ns", 1), ("_us", 1000)):
         if name.endswith(suffix):
             return f"{name.removesuffix(suffix)} {time_in_words(value * in_ns)}"
@@ -94,10 +94,5 @@ def time_in_words(time_ns: int) -> str:
     for unit, unit_ns in (("s", 10**9), ("ms", 10**6)):
         # What would be rounded to 1000 of the smaller unit is one of this.
         if abs(time_ns) >= 0.9995 * unit_ns:
-            return f"{three_digits(time_ns / unit_ns)} {unit}"
-    return f"{three_digits(time_ns / 1000)} µs"
-
-
-def three_digits(value: float) -> str:
-    """Write a number with three significant digits, or as a whole one, without an exponent."""
-    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{Decimal(f'{value:.3g}'):f}"
+            return f"{significant(time_ns / unit_ns, spec=',')} {unit}"
+    return f"{significant(time_ns / 1000, spec=',')} µs"
