@@ -5,6 +5,23 @@ __all__ = ["MISTAKES"]
 #: Command lines, and what stderr has after `error: `.
 MISTAKES = (
     (
+        "run copa:delta=0.5",
+        "`copa` has no parameter `delta`; `default_inv_delta` is 1/delta",
+    ),
+    (
+        "run copa:default_inv_delta=0.5",
+        "parameter `default_inv_delta` of `copa` is `0.5`, which is not a whole number; use 1 to "
+        "1000 (pkts)",
+    ),
+    (
+        "run cubic --traffic voip",
+        "unknown application `voip`; did you mean `datagram:preset=voip`?",
+    ),
+    (
+        "emulate --upwith cubic -- ping server",
+        "no such option: --upwith; did you mean `--with-up`?",
+    ),
+    (
         "run kubic",
         "unknown congestion control `kubic`; did you mean `cubic`?",
     ),
@@ -158,7 +175,7 @@ MISTAKES = (
     ),
     (
         "run scen",
-        "`scen` is a directory; in it: `scen/incast.toml`",
+        "`scen` is a directory; use `scen/incast.toml`",
     ),
     (
         "run r",

@@ -225,7 +225,7 @@ def test_a_directory_is_said_to_be_one_and_its_files_are_named(cli, tmp_path, mo
     (tmp_path / "mine/scenario.toml").touch()
     for name in ("mine", "mine/", "./mine"):
         assert cli("run", name).err == (
-            f"error: `{name}` is a directory; in it: `mine/scenario.toml`\n"
+            f"error: `{name}` is a directory; use `mine/scenario.toml`\n"
         )
     assert cli("run", "reno", "--time", "1s", "--out", "saved").code == 0
     assert cli("run", "saved").err == (

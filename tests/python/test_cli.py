@@ -255,3 +255,10 @@ def test_a_call_is_rated_where_it_is_run(cli):
     row = next(line for line in outcome.out.splitlines() if line.count("20.0") == 3)
     assert row.split()[-3:] == ["0.00", "92", "4.4"]
     assert "MOS" not in cli("run", "cubic", "--time", "1s").out
+
+
+@pytest.mark.parametrize("words", [(), ("cc",)])
+def test_a_group_of_commands_alone_prints_its_help(cli, words) -> None:
+    outcome = cli(*words)
+    assert (outcome.code, outcome.err) == (2, "")
+    assert outcome.out.startswith("Usage: dumbbell")

@@ -158,7 +158,7 @@ def test_refuses_no_flows():
         ("copa:mode_window_rtts", "has no value"),
         ("reno:window=1", "`reno` has no parameter `window`; known: `abe`, `beta_ecn`"),
         ("./nothing.bpf.c", "congestion control `./nothing.bpf.c`: no such file"),
-        ("./docs", "`./docs` is a directory; in it: `docs/conf.py`"),
+        ("./docs", "`./docs` is a directory; use `docs/conf.py`"),
         ("./README.md", "`./README.md`: its name ends in neither `.c` nor `.py`"),
         ("", "invalid congestion control"),
         ("copa@papers", "has no preset `papers`; use `copa@calm`, `copa@ccp-4.15`, `copa@paper`"),

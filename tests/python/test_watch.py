@@ -7,7 +7,7 @@ import pytest
 
 def test_state_and_flow_series_are_rows_over_time(cli):
     outcome = cli(
-        "run", "copa", "cubic", "--watch", "0:mode,cwnd_pkts", "--every", "500ms", "--time", "3s",
+        "run", "copa", "cubic", "--watch", "0:mode,cwnd", "--every", "500ms", "--time", "3s",
     )  # fmt: skip
     assert outcome.code == 0, outcome.err
     table = outcome.out.partition("50mbit, 40ms")[0].splitlines()

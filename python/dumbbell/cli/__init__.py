@@ -139,9 +139,7 @@ def invoke(arguments: Sequence[str]) -> int:
     except typer.Exit as leave:
         return leave.exit_code
     except TyperException as problem:
-        message = message_of(problem, arguments)
-        if message:
-            error(message[:1].lower() + message[1:])
+        print_problem(problem, arguments)
         return BAD_INPUT
     except DumbbellError as problem:
         error(str(problem))
@@ -162,6 +160,16 @@ def invoke(arguments: Sequence[str]) -> int:
         drop_unwritten()
         error(f"{problem.filename or 'stdout'}: cannot be read or written: {os_reason(problem)}")
         return BAD_INPUT
+
+
+def print_problem(problem: TyperException, arguments: Sequence[str]) -> None:
+    """Print what is wrong with a command line; its help where nothing but a command is missing."""
+    if type(problem).__name__ == "NoArgsIsHelpError":
+        typer.echo(problem.format_message())
+        return
+    message = message_of(problem, arguments)
+    if message:
+        error(message[:1].lower() + message[1:])
 
 
 def blame_old_engine(problem: Exception) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -106,7 +107,8 @@ class Watch:
             The run has no such series.
         """
         columns = self.columns_of(run)
-        names = self.names or tuple(name for name in columns if name not in run.flows.column_names)
+        names = tuple(with_unit(name, columns) for name in self.names)
+        names = names or tuple(name for name in columns if name not in run.flows.column_names)
         for name in names:
             if name not in columns:
                 raise ScenarioError(
@@ -142,6 +144,12 @@ class Watch:
                 name: (times_us, mine[name]) for name in mine.column_names if name not in KEYS
             }
         return found
+
+
+def with_unit(name: str, columns: Collection[str]) -> str:
+    """Return the column of a series that is named without its unit, as `plot` names it."""
+    found = [each for each in columns if each.rpartition("_")[0] == name]
+    return found[0] if name not in columns and len(found) == 1 else name
 
 
 def at_or_before(times_us: Any, column: pa.ChunkedArray, at_us: int) -> str:

@@ -410,7 +410,7 @@ class CongestionControlChoice:
                 raise ScenarioError(
                     f"`{excerpt(text)}` sets parameter `{key}` twice; remove one", key="cc"
                 )
-            params[key] = parse_integer(value, what, unit_of(name, key))
+            params[key] = parse_parameter(name, key, value, what)
         return cls(name, params, preset=preset)
 
     def __str__(self) -> str:
@@ -483,7 +483,8 @@ def check_no_directory(name: str) -> None:
         files = sorted(each for each in here.iterdir() if each.suffix in (".toml", *SOURCES))
         shown = [f"`{each}`" for each in files[:MAX_FILES]]
         more = [f"{len(files) - len(shown)} more"] if len(files) > len(shown) else []
-        remedy = f"in it: {', '.join(shown + more)}" if files else "no file in it can be run"
+        named = f"use {shown[0]}" if len(files) == 1 else f"in it: {', '.join(shown + more)}"
+        remedy = named if files else "no file in it can be run"
     raise ScenarioError(f"`{excerpt(name)}` is a directory; {remedy}", key="cc")
 
 
@@ -509,14 +510,18 @@ def check_source(name: str, path: Path) -> None:
         raise ScenarioError(f"congestion control `{excerpt(name)}`: {reason}", key="cc")
 
 
-def unit_of(cc: str, name: str) -> str:
-    """Return the unit of a built-in CCA's parameter; empty if it has none."""
+def parse_parameter(cc: str, name: str, text: str, what: str) -> int:
+    """Read a parameter's value; of a built-in CCA, whose parameters are known, with its unit."""
     known = congestion_controls().get(cc)
-    units = [each.unit for each in known.parameters if each.name == name] if known else []
-    return units[0] if units else ""
+    if known is None:
+        return parse_integer(text, what)
+    parameters = {each.name: each for each in known.parameters}
+    if name not in parameters:
+        raise no_parameter(cc, parameters, name)
+    return parse_integer(text, what, parameters[name].unit, f"; use {range_of(parameters[name])}")
 
 
-def parse_integer(text: str, what: str, unit: str = "") -> int:
+def parse_integer(text: str, what: str, unit: str = "", hint: str = "") -> int:
     """Read a parameter's value: ``5``, ``-1``, ``0x10``; ``0.8`` where the unit is ``/1024``."""
     if len(text) > MAX_DIGITS:
         message = f"{what} is `{excerpt(text)}`, which is out of range: it has {len(text):,} digits"
@@ -528,7 +533,7 @@ def parse_integer(text: str, what: str, unit: str = "") -> int:
         scale = SCALE.match(unit)
         if scale is None or not DECIMAL.fullmatch(text):
             raise ScenarioError(
-                f"{what} is `{excerpt(text)}`, which is not a whole number", key="cc"
+                f"{what} is `{excerpt(text)}`, which is not a whole number{hint}", key="cc"
             ) from None
     return round(Fraction(text) * int(scale[2]) / int(scale[1] or 1))
 
@@ -537,11 +542,22 @@ def check_parameter(cc: str, parameters: Mapping[str, Parameter], name: str, val
     """Refuse a parameter that `cc` does not have, or a value out of its range."""
     parameter = parameters.get(name)
     if parameter is None:
-        hint = nearest(name, parameters) if parameters else "; it has none"
-        raise ScenarioError(f"`{cc}` has no parameter `{excerpt(name)}`{hint}", key="cc")
+        raise no_parameter(cc, parameters, name)
     if not parameter.min <= value <= parameter.max:
         raise ScenarioError(
-            f"parameter `{name}` of `{cc}` is {excerpt(value)}; "
-            f"use {parameter.min} to {parameter.max} ({parameter.unit or 'no unit'})",
+            f"parameter `{name}` of `{cc}` is {excerpt(value)}; use {range_of(parameter)}",
             key="cc",
         )
+
+
+def range_of(parameter: Parameter) -> str:
+    """Write what a parameter may be: ``1 to 64 (packets)``."""
+    return f"{parameter.min} to {parameter.max} ({parameter.unit or 'no unit'})"
+
+
+def no_parameter(cc: str, parameters: Mapping[str, Parameter], name: str) -> ScenarioError:
+    """Return the error about a parameter that a CCA does not have."""
+    inverse = [each for each in parameters if each.endswith(f"inv_{name}")]
+    hint = nearest(name, parameters) if parameters else "; it has none"
+    hint = f"; `{inverse[0]}` is 1/{name}" if inverse else hint
+    return ScenarioError(f"`{cc}` has no parameter `{excerpt(name)}`{hint}", key="cc")

@@ -155,6 +155,11 @@ class ElementChoice(ABC):
         return cls.known()[name]
 
     @classmethod
+    def preset_named(cls, _name: str) -> str:
+        """Say that an unknown name is of a preset; empty if it is of none."""
+        return ""
+
+    @classmethod
     def reader(cls, parameter: ElementParameter, _text: str) -> Callable[[str, str], Value]:
         """Return what reads a parameter's value from text, and the name of what it is of."""
         return parameter.parse
@@ -175,7 +180,8 @@ class ElementChoice(ABC):
             raise ScenarioError(f"{what} must be {a(cls.noun)}: {listed(known)}", key=what)
         name, _, rest = (part.strip() for part in text.partition(":"))
         if name not in known:
-            raise ScenarioError(unknown_element(cls.noun, name, known), key=what)
+            message = cls.preset_named(name) or unknown_element(cls.noun, name, known)
+            raise ScenarioError(message, key=what)
         element = cls.element_of(name, rest)
         params: dict[str, Value] = {}
         given = set()

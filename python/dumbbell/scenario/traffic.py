@@ -123,6 +123,12 @@ class TrafficChoice(ElementChoice):
         found = PRESET_NAMED.search(rest)
         return element.presets.get(found[1], element) if found else element
 
+    @classmethod
+    def preset_named(cls, name: str) -> str:
+        """Say that a name is of an application's preset."""
+        of = [f"{each}:{PRESET}={name}" for each, it in cls.known().items() if name in it.presets]
+        return f"unknown application `{name}`; did you mean `{of[0]}`?" if of else ""
+
     @property
     def declaration(self) -> Element:
         """What it declares, with the defaults of its preset."""

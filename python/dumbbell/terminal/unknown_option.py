@@ -50,7 +50,8 @@ def unknown_option(problem: Any, arguments: Sequence[str]) -> str:
     if other := command_with(option, problem.ctx):
         return f"{wrong}; that is `{other} {option}`"
     words = sorted(name[2:] for name in known if name.startswith("--"))
-    near = nearest(option.strip("-"), words).replace("mean `", "mean `--")
+    turned = [each for each in words if "".join(reversed(each.split("-"))) == option.strip("-")]
+    near = nearest(option.strip("-"), turned or words).replace("mean `", "mean `--")
     if "did you mean" not in near:
         near = f"; `{problem.ctx.command_path} --help` lists the options"
     return f"{wrong}{near}"
