@@ -212,6 +212,12 @@ def test_names_are_given_by_index_or_algorithm():
         base_scenario(["cubic", "cubic"], {}, names=["cubic=x"])
 
 
+def test_a_label_of_tables_names_its_group(tmp_path, cli):
+    mine = own(tmp_path, "thesis.bpf.c")
+    scenario = base_scenario([mine, "cubic", "cubic"], {}, names=["thesis=Thesis", "cubic #2=B"])
+    assert scenario.group_labels == ("Thesis", "cubic", "B")
+
+
 def test_a_renamed_group_hits_the_cache_and_shows_its_new_name(tmp_path):
     cached = []
 

@@ -248,6 +248,8 @@ def groups_named(whose: str, scenario: Scenario) -> tuple[int, ...]:
         return (int(whose),)
     named = tuple(i for i, group in enumerate(groups) if group.name == whose)
     found = named or tuple(i for i, group in enumerate(groups) if group.cc.name == whose)
+    # As tables and legends show it: no two groups have the same label.
+    found = found or tuple(i for i, label in enumerate(scenario.group_labels) if label == whose)
     if not found:
         known = ", ".join(f"`{i}` ({group.called})" for i, group in enumerate(groups))
         runs = "is named or runs" if any(group.name for group in groups) else "runs"
