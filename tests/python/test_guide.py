@@ -2,12 +2,14 @@
 
 import json
 import runpy
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
 import dumbbell.guide as guide
+from dumbbell.cli.wrapped_commands import wrap_commands
 
 ROOT = Path(__file__).parents[2]
 
@@ -101,3 +103,17 @@ def test_a_scenario_that_comes_with_dumbbell_runs_by_its_name(cli, shipped):
     )
     assert "incast of 32 servers" in cli("list", "scenarios").out
     assert "32 servers answer at once" in cli("list", "scenarios", "incast").out
+
+
+def test_commands_of_a_page_can_be_pasted(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [line.strip() for line in cli("help", "gate").out.splitlines()]
+    at = lines.index("# once; commit baseline/")
+    assert lines[at + 1] == "dumbbell gate regression --cc ./mine.bpf.c --record baseline"
+    shown = cli("help", "emulate").out
+    assert " --with cubic:2 \\\n      --queue fq_codel -- sh -c" in shown
+    long = "dumbbell run copa:a=1 'two words' cubic --time 30s"
+    narrow = wrap_commands(long, 24)
+    assert shlex.split(narrow.replace("\\\n", "")) == shlex.split(long)
+    assert max(map(len, narrow.splitlines())) <= 24
+    assert wrap_commands("dumbbell emulate -- sh -c 'of two", 10).endswith(" sh -c 'of two")

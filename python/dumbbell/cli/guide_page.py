@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from textwrap import indent
 from typing import cast
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import Markdown, TableElement
+from rich.markdown import CodeBlock, Markdown, TableElement
 from rich.measure import measure_renderables
+from rich.syntax import Syntax
 from rich.table import Table
+
+from dumbbell.cli.wrapped_commands import wrap_commands
 
 __all__ = ["GuidePage"]
 
+#: What code begins with.
+MARGIN = "  "
 #: A link of a page; a terminal shows what it says.
 LINK = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
 
@@ -34,10 +40,27 @@ class WholeWords(TableElement):
             yield table
 
 
+class Commands(CodeBlock):
+    """Code, whose commands can be pasted."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Lay it out without spaces at ends of lines, where they would spoil a backslash."""
+        code = wrap_commands(str(self.text).rstrip(), options.max_width - len(MARGIN))
+        syntax = Syntax(code, self.lexer_name, theme=self.theme, background_color="default")
+        text = syntax.highlight(indent(code, MARGIN))
+        text.rstrip()
+        yield text
+
+
 class GuidePage(Markdown):
     """A page; its links have no addresses."""
 
-    elements = {**Markdown.elements, "table_open": WholeWords}
+    elements = {
+        **Markdown.elements,
+        "table_open": WholeWords,
+        "fence": Commands,
+        "code_block": Commands,
+    }
 
     def __init__(self, text: str) -> None:
         super().__init__(LINK.sub(r"\1", text))
