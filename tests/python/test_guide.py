@@ -117,3 +117,18 @@ def test_commands_of_a_page_can_be_pasted(cli, monkeypatch):
     assert shlex.split(narrow.replace("\\\n", "")) == shlex.split(long)
     assert max(map(len, narrow.splitlines())) <= 24
     assert wrap_commands("dumbbell emulate -- sh -c 'of two", 10).endswith(" sh -c 'of two")
+
+
+def test_what_pages_refer_to_is_found(cli):
+    assert "(`" not in cli("help", "reports").out
+    assert "dumbbell help data-format" in " ".join(cli("help", "reports").out.split())
+    assert cli("help", "fidelity").code == 0
+    assert "(`dumbbell help media`)" in " ".join(cli("sweep", "--help-all").out.split())
+
+
+def test_a_note_that_is_not_installed_is_said_to_be_one(cli, shipped):
+    for note in ("fidelity", "findings"):
+        assert cli("help", note).err == (
+            f"error: `{note}` is a laboratory note, which is not installed: it is "
+            f"`docs/notes/{note}.md` in dumbbell's sources\n"
+        )

@@ -206,7 +206,7 @@ def test_what_the_sandbox_forbids_is_named_at_the_line_of_the_file(mine: Path) -
     mine.write_text(FILE.replace("self.phase = int(", "__import__('socket').socket(); int("))
     with pytest.raises(dumbbell.CongestionControlError) as caught:
         dumbbell.run(Scenario([str(mine)], time="5s"))
-    assert "(the sandbox forbids it; docs/security.md) at " in str(caught.value)
+    assert "(the sandbox forbids it; `dumbbell help security`) at " in str(caught.value)
     assert f"{mine}:{line} (`__import__('socket').socket(); int(" in str(caught.value)
 
 

@@ -23,6 +23,10 @@ MARGIN = "  "
 LINK = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
 
 
+#: One that is all there is in parentheses: a reference.
+REFERENCE = re.compile(r"\(\[[^\]]+\]\((?:notes/)?([\w-]+)\.md[^)\s]*\)\)")
+
+
 class WholeWords(TableElement):
     """A table that breaks lines between words where its longest words fit, and never cuts one."""
 
@@ -53,7 +57,7 @@ class Commands(CodeBlock):
 
 
 class GuidePage(Markdown):
-    """A page; its links have no addresses."""
+    """A page; its links have no addresses, and references say how to show the page."""
 
     elements = {
         **Markdown.elements,
@@ -63,4 +67,4 @@ class GuidePage(Markdown):
     }
 
     def __init__(self, text: str) -> None:
-        super().__init__(LINK.sub(r"\1", text))
+        super().__init__(LINK.sub(r"\1", REFERENCE.sub(r"(`dumbbell help \1`)", text)))

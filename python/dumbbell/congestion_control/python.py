@@ -369,7 +369,7 @@ def tell(error: BaseException, trace: TracebackType | None) -> str:
     if not frames:
         return raised
     if isinstance(error, PermissionError) and is_of_a_file(trace):
-        raised += " (the sandbox forbids it; docs/security.md)"
+        raised += " (the sandbox forbids it; `dumbbell help security`)"
     at = (users or frames)[-1]
     return f"{raised} at {at.filename}:{at.lineno} (`{at.line}`)"
 

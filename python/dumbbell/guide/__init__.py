@@ -40,12 +40,29 @@ def topics() -> dict[str, str]:
 
 
 def topic_page(topic: str) -> str | None:
-    """Return a page as Markdown by its name, also in the singular; None if there is none."""
+    """Return a page or laboratory note as Markdown by its name, also in the singular.
+
+    None if there is none.
+
+    Raises
+    ------
+    ScenarioError
+        It is a note, and this is an installation, which has none.
+    """
     name = topic.replace("_", "-").lower()
-    for each in (name, f"{name}s"):
-        page = place_of("pages") / f"{each}.md"
-        if re.fullmatch(r"[\w-]+", each) and page.is_file():
+    if not re.fullmatch(r"[\w-]+", name):
+        return None
+    pages = place_of("pages")
+    for each in (name, f"{name}s", f"notes/{name}"):
+        page = pages / f"{each}.md"
+        if page.is_file():
             return plain_page(page.read_text(encoding="utf-8"), page.parent)
+    note = f"notes/{name}.md"
+    if any(f"({note}" in page.read_text(encoding="utf-8") for page in pages.glob("*.md")):
+        raise ScenarioError(
+            f"`{name}` is a laboratory note, which is not installed: it is `docs/{note}` in "
+            "dumbbell's sources"
+        )
     return None
 
 

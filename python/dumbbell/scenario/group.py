@@ -53,9 +53,9 @@ class Group(Host, Flows):
         option=False, axis=False, sparse=True, engine="program",
         convert=lambda _, group, __: group.program(), default_note="none",
         synonyms=("command", "program", "cmd", "exec"),
-        doc="A program instead of flows of ours (kernel engine only, docs/emulate.md): its command "
-        "runs in the receiver's host, and its name for the other host is `server`. Text is split "
-        "as in a shell, which does not run.",
+        doc="A program instead of flows of ours (kernel engine only, `dumbbell help emulate`): "
+        "its command runs in the receiver's host, and its name for the other host is `server`. "
+        "Text is split as in a shell, which does not run.",
     )  # fmt: skip
     server: Field[Command | None, str | Sequence[str] | None] = Field(
         CommandLine(), None, panel=FLOWS, example="python3 -m http.server 80", option=False,

@@ -105,7 +105,7 @@ class Link:
         TraceOf(), None, panel=PATH, example="cellular:rate=5mbit", sparse=True,
         synonyms=("mahimahi", "mm_link", "delivery_trace", "opportunities"),
         doc="When the link's packets may pass: a trace file in mahimahi's format, or a generator "
-        "(docs/media.md). The link's `rate` is always the trace's mean rate then.",
+        "(`dumbbell help media`). The link's `rate` is always the trace's mean rate then.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
