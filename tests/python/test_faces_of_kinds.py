@@ -114,6 +114,26 @@ def test_what_a_program_sends_upwards_counts(emulated: Path) -> None:
     assert 0.5 <= up.jain <= 1
 
 
+def test_acks_of_a_download_do_not_count_for_how_equally_uploads_share() -> None:
+    from types import SimpleNamespace
+
+    from dumbbell.run.directions import ways_of
+
+    links = [dumbbell.Link(name, rate="10mbit") for name in ("down", "up")]
+    of = {"route": ["down"], "back": ["up"]}
+    groups = [dumbbell.Group(client=client, **of) for client in ("curl", "push", "push")]
+    ends = {"start_us": 0, "end_us": 10**6, "rtt_min_us": 0}
+    flows = [
+        {"group": at, "received_bytes": 1000, "requests": {"received_bytes": up}, **ends}
+        for at, up in enumerate((20, 900, 900))
+    ]
+    run = SimpleNamespace(scenario=dumbbell.Scenario(groups, links=links), summary={"flows": flows})
+    down, up = ways_of(run)
+    assert [got.group for got in up.groups] == [0, 1, 2]
+    assert up.jain == pytest.approx(1)
+    assert down.jain is None
+
+
 def test_the_csv_of_groups_has_each_way(emulated: Path, tmp_path: Path) -> None:
     run = dumbbell.Run.load(emulated)
     export_csv(emulated, tmp_path)

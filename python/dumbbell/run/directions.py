@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from dumbbell.run.run import Run
     from dumbbell.scenario import Group, Scenario
 
+    #: A group's index, its flows, what each carried one way, and whether that is its main way.
+    Part = tuple[int, list[FlowRecord], list[int], bool]
+
 __all__ = ["Got", "Way", "ways_of"]
 
 #: What a group sends one way counts from this part of what it sends the other way on: less are
@@ -65,7 +68,8 @@ class Way:
     groups
         Those that sent data this way.
     jain
-        Jain's index of the flows' goodputs; None of fewer than two flows.
+        Jain's index of the goodputs of the flows whose groups send no more the other way: ACKs of
+        QUIC and requests compete with nothing. None of fewer than two flows.
     """
 
     links: tuple[str, ...]
@@ -75,33 +79,41 @@ class Way:
 
 def ways_of(run: Run) -> list[Way]:
     """Return each way that carried data, in the order of the groups."""
-    found: dict[tuple[str, ...], list[tuple[int, list[FlowRecord], list[int]]]] = {}
+    found: dict[tuple[str, ...], list[Part]] = {}
     for index, group in enumerate(run.scenario.groups):
         flows = [flow for flow in run.summary["flows"] if flow["group"] == index]
-        for links, carried in carried_by(flows, group, run.scenario):
-            found.setdefault(links, []).append((index, flows, carried))
+        for links, carried, is_main in carried_by(flows, group, run.scenario):
+            found.setdefault(links, []).append((index, flows, carried, is_main))
     return [way_of(links, parts) for links, parts in found.items()]
 
 
 def carried_by(
     flows: Sequence[FlowRecord], group: Group, scenario: Scenario
-) -> Iterator[tuple[tuple[str, ...], list[int]]]:
-    """Yield the links that a group's data crossed, and the payload of each flow, there and back."""
+) -> Iterator[tuple[tuple[str, ...], list[int], bool]]:
+    """Yield the links that a group's data crossed and the payload of each flow, there and back.
+
+    And whether the group sent no more the other way.
+    """
     up = [back["received_bytes"] if (back := flow.get("requests")) else 0 for flow in flows]
     down = [flow["received_bytes"] for flow in flows]
     if group.client is not None:  # whose bytes are of both ways
         down = [both - part for both, part in zip(down, up, strict=True)]
     if sum(down) >= COUNTS_FROM * sum(up):
-        yield tuple(link.name for link in links_of(group, scenario)), down
+        yield tuple(link.name for link in links_of(group, scenario)), down, sum(down) >= sum(up)
     if sum(up) > 0 and sum(up) >= COUNTS_FROM * sum(down):
-        yield tuple(link.name for link in links_back_of(group, scenario)), up
+        yield tuple(link.name for link in links_back_of(group, scenario)), up, sum(up) >= sum(down)
 
 
-def way_of(links: tuple[str, ...], parts: Sequence[tuple[int, list[FlowRecord], list[int]]]) -> Way:
+def way_of(links: tuple[str, ...], parts: Sequence[Part]) -> Way:
     """Return a way with what each group got."""
-    total = sum(sum(carried) for _, _, carried in parts)
-    groups = tuple(got(index, flows, carried, total) for index, flows, carried in parts)
-    rates = [rate for each in groups for rate in each.per_flow_bps]
+    total = sum(sum(carried) for _, _, carried, _ in parts)
+    groups = tuple(got(index, flows, carried, total) for index, flows, carried, _ in parts)
+    rates = [
+        rate
+        for each, (*_, is_main) in zip(groups, parts, strict=True)
+        if is_main
+        for rate in each.per_flow_bps
+    ]
     return Way(links, groups, jain(rates) if len(rates) > 1 else None)
 
 
