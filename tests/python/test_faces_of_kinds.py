@@ -15,6 +15,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Run
+from dumbbell.cli.run import print_groups
 from dumbbell.export import export_csv
 from dumbbell.export.group_rows import group_rows
 from dumbbell.run.connections import connections_schema
@@ -132,6 +133,24 @@ def test_acks_of_a_download_do_not_count_for_how_equally_uploads_share() -> None
     assert [got.group for got in up.groups] == [0, 1, 2]
     assert up.jain == pytest.approx(1)
     assert down.jain is None
+
+
+def test_a_program_without_tcp_has_no_rate_of_retransmissions(
+    emulated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = dumbbell.Run.load(emulated)
+    for rtt_min_us, rate in ((0, None), (40_000, 0.0)):
+        run.summary["flows"][0] |= {
+            "rtt_min_us": rtt_min_us, "retransmitted_pkts": 0, "sent_pkts": 1000
+        }  # fmt: skip
+        run.groups[0] |= {"retransmitted_pkts": 0, "sent_pkts": 1000}
+        program, *others = dumbbell.metrics.measure(run)
+        assert program["retransmission_rate"] == rate
+        assert program["inflight_mean_pkts"] is None
+        assert all(other["retransmission_rate"] is not None for other in others)
+        print_groups(run)
+        row = capsys.readouterr().out.splitlines()[-3].split()
+        assert ("0.00" in row) == (rate is not None)
 
 
 def test_the_csv_of_groups_has_each_way(emulated: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from dumbbell.cli.watch import EveryOption, Watch, WatchOption
 from dumbbell.run import Run, run
 from dumbbell.run.directory import check_place
 from dumbbell.run.engine import SIMULATOR, check_engine
+from dumbbell.run.programs import has_no_tcp
 from dumbbell.run.verdict import INVALID
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.describe_path import describe_path
@@ -33,7 +34,7 @@ from dumbbell.terminal.scenario_options import base_scenario, single_values
 from dumbbell.terminal.table import print_table
 
 if TYPE_CHECKING:
-    from dumbbell.records.rows import EmulationRecord
+    from dumbbell.records.rows import EmulationRecord, FlowRecord
 
 __all__ = ["print_run", "run_command"]
 
@@ -200,13 +201,25 @@ def print_groups(result: Run) -> None:
                 f"{100 * group['share']:.1f}",
                 milliseconds(group["rtt_mean_us"]),
                 "–" if is_program else f"{inflight_pkts:.1f}",
-                percent(group["retransmitted_pkts"], group["sent_pkts"]),
+                retransmissions(result, of_group(result, group["group"]), group),
                 count(group["rto_count"]),
             )
         )
     print_table(
         columns, rows, optional=("RTOs", "per flow\nMbit/s", "inflight\npkts/flow", "flows")
     )
+
+
+def of_group(result: Run, group: int) -> list[FlowRecord]:
+    """Return a group's flows."""
+    return [flow for flow in result.summary["flows"] if flow["group"] == group]
+
+
+def retransmissions(result: Run, flows: Sequence[FlowRecord], counts: Mapping[str, Any]) -> str:
+    """Write the retransmission rate of flows; a dash without TCP."""
+    if all(has_no_tcp(result.scenario, flow) for flow in flows):
+        return "–"
+    return percent(counts["retransmitted_pkts"], counts["sent_pkts"])
 
 
 def print_flows(result: Run) -> None:
@@ -218,15 +231,16 @@ def print_flows(result: Run) -> None:
     rows = []
     labels = result.scenario.group_labels
     for flow in result.summary["flows"]:
+        is_program = result.scenario.groups[flow["group"]].client is not None
         rtts = [flow[f"rtt_{which}_us"] for which in ("min", "mean", "p95", "max")]
         rows.append(
             (
                 f"{flow['flow']} {labels[flow['group']]}",
                 f"{flow['goodput_bps'] / 1e6:.2f}",
                 *(milliseconds(rtt_us) for rtt_us in rtts),
-                f"{flow['cwnd_mean_pkts']:.1f}",
-                f"{flow['inflight_mean_pkts']:.1f}",
-                percent(flow["retransmitted_pkts"], flow["sent_pkts"]),
+                "–" if is_program else f"{flow['cwnd_mean_pkts']:.1f}",
+                "–" if is_program else f"{flow['inflight_mean_pkts']:.1f}",
+                retransmissions(result, [flow], flow),
                 count(flow["rto_count"]),
             )
         )

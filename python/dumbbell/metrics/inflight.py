@@ -42,12 +42,14 @@ def outstanding_mean_pkts(obs: Observation) -> list[float | None]:
 
 
 def mean_pkts(obs: Observation, key: str, column: str) -> list[float | None]:
-    """Return a group's sum of its flows' time averages."""
-    if obs.whole:
-        groups: Sequence[Mapping[str, Any]] = obs.groups
-        return [group[key] for group in groups]
+    """Return a group's sum of its flows' time averages; None of programs, whose it is not known."""
+    groups: Sequence[Mapping[str, Any]] = obs.groups
+    are_programs = [group.client is not None for group in obs.run.scenario.groups]
     values: list[float | None] = []
-    for numbers in obs.members:
+    for numbers, group, is_program in zip(obs.members, groups, are_programs, strict=True):
+        if is_program or obs.whole:
+            values.append(None if is_program else group[key])
+            continue
         samples = [obs.after_cut(number, column) for number in numbers]
         there = [float(of_flow.mean()) for of_flow in samples if of_flow.size]
         values.append(sum(there) if there else None)

@@ -7,6 +7,7 @@ import numpy as np
 from dumbbell.metrics.link_observation import LinkObservation
 from dumbbell.metrics.metric import PERCENT, register
 from dumbbell.metrics.observation import Observation
+from dumbbell.run.programs import has_no_tcp
 from dumbbell.statistics import mean, share
 
 __all__ = ["drop_rate", "mark_rate", "marks_per_rtt", "retransmission_rate", "rto_count"]
@@ -95,27 +96,30 @@ def marks_per_rtt_of(obs: Observation, number: int) -> float | None:
 def retransmission_rate(obs: Observation) -> list[float | None]:
     """Retransmission rate of a group: packets retransmitted / packets sent.
 
-    Spurious retransmissions count. After a warm-up, new packets sent are those received in order
-    plus the growth of the packets outstanding; ACKs in flight make that inexact by up to a window.
+    Spurious retransmissions count. None of programs without TCP, whose retransmissions cannot be
+    told. After a warm-up, new packets sent are those received in order plus the growth of the
+    packets outstanding; ACKs in flight make that inexact by up to a window.
 
     References
     ----------
     RFC 5166 §2.1.3; "retransmitted" as tcpRetransSegs of RFC 4022.
     """
+    without = [all(has_no_tcp(obs.run.scenario, obs.flows[n]) for n in ns) for ns in obs.members]
     if obs.whole:
         return [
             None
-            if group["retransmitted_pkts"] is None or group["sent_pkts"] is None
+            if has_none or group["retransmitted_pkts"] is None or group["sent_pkts"] is None
             else share(group["retransmitted_pkts"], group["sent_pkts"])
-            for group in obs.groups
+            for group, has_none in zip(obs.groups, without, strict=True)
         ]
     values: list[float | None] = []
-    for numbers, group in zip(obs.members, obs.run.scenario.groups, strict=True):
+    for numbers, group, has_none in zip(obs.members, obs.run.scenario.groups, without, strict=True):
         resent = sum(obs.grown(number, "retransmitted_pkts") for number in numbers)
         outstanding = sum(obs.grown(number, "outstanding_pkts") for number in numbers)
         received = float(obs.flow_bits[numbers].sum()) / (8 * int(group.mss))
         sent = received + outstanding + resent
-        values.append(float(np.clip(resent / sent, 0, 1)) if sent > 0 else None)
+        is_known = sent > 0 and not has_none
+        values.append(float(np.clip(resent / sent, 0, 1)) if is_known else None)
     return values
 
 

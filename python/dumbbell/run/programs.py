@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from dumbbell.scenario import Scenario
 
 if TYPE_CHECKING:
-    from dumbbell.records.rows import ProgramRecord
+    from dumbbell.records.rows import FlowRecord, ProgramRecord
 
 __all__ = [
-    "CLIENT", "PROGRAMS", "TIME_IS_MEASURED", "client_of", "is_time_measured", "programs_of",
-    "with_measured",
+    "CLIENT", "PROGRAMS", "TIME_IS_MEASURED", "client_of", "has_no_tcp", "is_time_measured",
+    "programs_of", "with_measured",
 ]  # fmt: skip
 
 #: The key of a result that has the programs; only of a run that had any.
@@ -39,6 +39,11 @@ def is_time_measured(scenario: Scenario, summary: Mapping[str, Any]) -> bool:
     has_program = scenario.groups[0].client is not None
     looks_so = has_program and int(scenario.time) % 1_000_000 != 0
     return bool(summary.get(TIME_IS_MEASURED, looks_so))
+
+
+def has_no_tcp(scenario: Scenario, flow: FlowRecord) -> bool:
+    """Whether a program's packets are of QUIC or other UDP: TCP's give samples of the RTT."""
+    return scenario.groups[flow["group"]].client is not None and flow["rtt_min_us"] == 0
 
 
 def client_of(summary: Mapping[str, Any], group: int) -> ProgramRecord | None:
