@@ -78,7 +78,10 @@ def measured(path: Path) -> list[Measurement]:
 
 @functools.cache
 def compared(path: Path, index: int) -> list[Comparison]:
-    """Compare a case with as many simulated runs as were measured, or more."""
+    """Compare a case with as many simulated runs as were measured, or more.
+
+    Tests of a case follow one another, so that they share a worker.
+    """
     case = measured(path)[index]
     first = case.scenario.replace(sample="0s")
     seeds = range(first.seed, first.seed + SEEDS_OF_CASE.get(case.name, max(SEEDS, len(case.reps))))
@@ -92,7 +95,7 @@ def test_there_are_measurements():
     assert FILES, "tests/data/kernel-*.json is missing; `dumbbell validate … --save` writes it"
 
 
-@pytest.mark.parametrize(("path", "index"), CASES)
+@pytest.mark.parametrize(("path", "index"), CASES, scope="module")
 def test_no_share_or_median_rtt_is_far_off(path, index):
     far = []
     for entry in compared(path, index):
@@ -111,7 +114,7 @@ def test_no_share_or_median_rtt_is_far_off(path, index):
     assert far == []
 
 
-@pytest.mark.parametrize(("path", "index"), CASES)
+@pytest.mark.parametrize(("path", "index"), CASES, scope="module")
 def test_no_time_of_transfers_is_far_off(path, index):
     """Medians within 10 %, 95th percentiles within 20 %."""
     far = {}
@@ -128,7 +131,7 @@ def test_no_time_of_transfers_is_far_off(path, index):
     assert sorted(far) == sorted(known), far
 
 
-@pytest.mark.parametrize(("path", "index"), CASES_OF_QUEUES)
+@pytest.mark.parametrize(("path", "index"), CASES_OF_QUEUES, scope="module")
 def test_no_rate_of_drops_or_marks_is_far_off(path, index):
     """Within 20 %, or within 5 packets in 10,000 where there are few."""
     far = {}
