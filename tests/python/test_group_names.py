@@ -235,7 +235,7 @@ def test_a_renamed_group_hits_the_cache_and_shows_its_new_name(tmp_path):
     assert again.runs[0, 0].scenario.group_labels == ("Second", "reno")
 
 
-def test_a_named_group_has_its_name_in_every_legend_and_axis():
+def test_a_named_group_is_its_algorithm_where_an_axis_changes_that():
     groups = [Group("cubic", name="Thesis"), Group("reno")]
     swept = Sweep(
         Scenario(groups, time="1.2s"), {"Thesis.cc": ["cubic", "bbr"], "1.rtt": ["20ms", "80ms"]}
@@ -245,9 +245,19 @@ def test_a_named_group_has_its_name_in_every_legend_and_axis():
         "base RTT of Reno (ms)",
         "CUBIC",
     )
-    for figure in figures.draw(figures.metric("goodput_bps")):
+    drawn = figures.draw(figures.metric("goodput_bps"))
+    labels = [[curve.label for curve in figure.curves] for figure in drawn]
+    assert labels == [["CUBIC", "Reno"], ["BBR", "Reno"]]
+    along = ResultFigures(swept, x="Thesis.cc")
+    assert along.layout.x_label == "congestion control of Thesis"
+    for figure in along.draw(along.metric("goodput_bps")):
         assert [curve.label for curve in figure.curves] == ["Thesis", "Reno"]
-    assert ResultFigures(swept, x="Thesis.cc").layout.x_label == "congestion control of Thesis"
+    alike = Sweep(
+        Scenario(groups, time="1.2s"), {"Thesis.cc": ["reno", "bbr"], "1.rtt": ["20ms", "80ms"]}
+    ).run(cache=False)
+    figures = ResultFigures(alike)
+    first = figures.draw(figures.metric("goodput_bps"))[0]
+    assert [curve.label for curve in first.curves] == ["Reno (Thesis)", "Reno"]
 
 
 def test_an_axis_is_of_the_group_that_it_changes(tmp_path, cli):

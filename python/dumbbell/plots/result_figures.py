@@ -79,17 +79,22 @@ class SweepView:
     def label_of(self, metric: Metric, group: int, facet: Facet | None = None) -> str:
         """Return the name of a curve: the group's, and the sweep's if there are two.
 
-        A group without a name whose congestion control algorithm an axis changes is named after the
-        one in the facet.
+        A group whose congestion control algorithm an axis changes is named after the one in the
+        facet: its own name would stand for each of them.
         """
-        swept = self.swept_in(facet, group)
-        if not metric.of_groups:
-            of = metric.title
-        elif swept is None or self.result.scenario.groups[group].name:
-            of = self.labels[group]
-        else:
-            of = cc_label(swept)
+        of = self._name_in(facet, group) if metric.of_groups else metric.title
         return f"{self.name}: {of}" if self.name else of
+
+    def _name_in(self, facet: Facet | None, group: int) -> str:
+        """Return a group's name in a facet; no two groups have the same there."""
+        names = [
+            label if (swept := self.swept_in(facet, at)) is None else cc_label(swept)
+            for at, label in enumerate(self.labels)
+        ]
+        is_swept = self.swept_in(facet, group) is not None
+        if not is_swept or names.count(names[group]) == 1:
+            return names[group]
+        return f"{names[group]} ({self.result.scenario.groups[group].name or f'group {group}'})"
 
     def swept_in(self, facet: Facet | None, group: int) -> str | None:
         """Return the CCA that an axis gives a group in all cells of a facet."""
@@ -97,9 +102,7 @@ class SweepView:
             return None
         axis = self.swept[group].name
         found = {label_of(cell.values[axis]) for cell in facet.cells if axis in cell.values}
-        others = [label for at, label in enumerate(self.labels) if at != group]
-        # No two curves of a figure have one name.
-        return found.pop() if len(found) == 1 and cc_label(min(found)) not in others else None
+        return found.pop() if len(found) == 1 else None
 
     def look_of(self, metric: Metric, group: int, facet: Facet | None = None) -> tuple[str, str]:
         """Return a curve's colour and marker."""
