@@ -156,6 +156,36 @@ def test_numbers_of_an_axis_are_a_ramp(tmp_path):
     assert light == sorted(light)
 
 
+def test_algorithms_are_in_one_figure_and_keep_their_colours(tmp_path):
+    axes = {"0.cc": "bbr,cubic", "buffer": "1bdp,2bdp"}
+    for name, groups in (("lone", ["cubic"]), ("two", ["cubic", "copa"])):
+        scenario = Scenario(groups, rate="10mbit", time="1s")
+        Sweep(scenario, axes).run(cache=False, out=tmp_path / name)
+    for figure, title in zip(
+        one(tmp_path, "cdf", "lone", name="rtt"), ("buffer 1bdp", "buffer 2bdp"), strict=True
+    ):
+        assert figure.title == title
+        assert [(curve.label, curve.color) for curve in figure.curves] == [
+            (style_of(cc).label, style_of(cc).color) for cc in ("bbr", "cubic")
+        ]
+    figure, _ = one(tmp_path, "cdf", "two", name="rtt")
+    first, second = shades(style_of("copa").color, 3)[:2]
+    assert [(curve.label, curve.color) for curve in figure.curves] == [
+        ("BBR", style_of("bbr").color), ("Copa with BBR", first),
+        ("CUBIC", style_of("cubic").color), ("Copa with CUBIC", second),
+    ]  # fmt: skip
+
+
+def test_values_are_shades_and_dashes_of_the_algorithms(tmp_path):
+    scenario = Scenario(["cubic", "copa"], rate="10mbit", time="1s")
+    Sweep(scenario, {"buffer": "1..4bdp"}).run(cache=False, out=tmp_path / "s")
+    (figure,) = one(tmp_path, "cdf", "s", name="rtt")
+    for cc in ("cubic", "copa"):
+        mine = [curve for curve in figure.curves if curve.label.startswith(style_of(cc).label)]
+        assert [curve.color for curve in mine] == shades(style_of(cc).color, 4)[:3]
+        assert [curve.dashed for curve in mine] == [0, 1, 2]
+
+
 @pytest.mark.parametrize("kind", ["bar", "points"])
 def test_nothing_joins_categories(places, kind):
     (figure,) = one(places, kind, "queues", name="goodput_bps")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.figures.style import CONNECTION_COLORS, UNKNOWN_COLOR, buffer_colors, shades, style_of
 from dumbbell.plots.labels import check_labels
-from dumbbell.plots.sweep_layout import chosen_axis, value_label
+from dumbbell.plots.sweep_layout import chosen_axis, is_of_cc, value_label
 from dumbbell.plots.tidy import Source, Values
 from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
@@ -22,6 +22,8 @@ Key = tuple[int, str, int]
 MARKERS = "osD^vPXp<>h*"
 #: Kinds of broken lines and of hatches.
 PATTERNS = 4
+#: Shades of a colour that can be told apart.
+MAX_SHADES = 6
 
 
 @dataclass(frozen=True)
@@ -135,10 +137,18 @@ def other_axes(source: Source, axis: Axis | None) -> set[str]:
 
 
 def axis_of(sources: Sequence[Source], x: str | None) -> Axis | None:
-    """Return the axis that distinguishes series; None where no result has one."""
+    """Return the axis that distinguishes series: the longest, of algorithms if several are.
+
+    None where no result has one.
+    """
     for source in sources:
-        if source.axes or x is not None:
+        if x is not None:
             return chosen_axis(source.axes, x)
+        if source.axes:
+            return max(
+                source.axes,
+                key=lambda axis: (len(axis.values), is_of_cc(axis), axis.numbers is not None),
+            )
     return None
 
 
@@ -232,8 +242,14 @@ class Names:
         ].name
 
     def label(self, key: Key) -> str:
-        """Return the name of a series."""
-        return ", ".join(part for part in (each(key) for each in self.parts) if part)
+        """Return the name of a series: ``CUBIC, 2bdp``; ``BBR`` and ``CUBIC with BBR``."""
+        parts, axis = self.parts, self.axis
+        if self._group not in parts or axis is None or not is_of_cc(axis) or not key[1]:
+            return ", ".join(part for part in (each(key) for each in parts) if part)
+        (result,) = [each(key) for each in parts if each == self._result] or [""]
+        whose, other = self._group(key), self.place(key)
+        is_other = self.place in parts and whose.partition(" (")[0] != other
+        return ", ".join(filter(None, (result, f"{whose} with {other}" if is_other else whose)))
 
     def who(self, key: Key) -> str:
         """Return the name of a series without its value of the axis."""
@@ -250,36 +266,54 @@ class Names:
     def looks(self, keys: Sequence[Key]) -> dict[Key, tuple[str, str, int]]:
         """Return each series' colour, marker and broken line: no two look alike.
 
-        Up to four lines are broken each in its way, for grey paper; of more, those of a result.
+        Up to four lines are broken each in its way, for grey paper; of more, those of a result, or
+        of a value of the axis.
         """
-        colors = self._colors(keys)
+        shaded = self._shaded(keys)
+        colors = self._colors(keys, shaded=shaded)
         markers: list[str] = []
-        results = list(dict.fromkeys(key[0] for key in keys))
-        by_result = len(keys) > PATTERNS and len(results) > 1
+        results, places = (list(dict.fromkeys(key[at] for key in keys)) for at in (0, 1))
         for key in keys:
-            markers.append(free(self._own_look(key)[1], MARKERS, markers))
+            own = self._own_look(key)[1]
+            markers.append(own if shaded else free(own, MARKERS, markers))
+
+        def dash(at: int, key: Key) -> int:
+            if len(keys) <= PATTERNS or (len(results) == 1 and not shaded):
+                return at % PATTERNS
+            if len(results) > 1:
+                return results.index(key[0]) % PATTERNS
+            return places.index(key[1]) % PATTERNS
+
         return {
-            key: (colors[key], marker, (results.index(key[0]) if by_result else at) % PATTERNS)
+            key: (colors[key], marker, dash(at, key))
             for at, (key, marker) in enumerate(zip(keys, markers, strict=True))
         }
 
-    def _colors(self, keys: Sequence[Key]) -> dict[Key, str]:
-        """Return a colour per series: of up to four results, shades of the algorithms' colours."""
+    def _shaded(self, keys: Sequence[Key]) -> bool:
+        """Whether series of one algorithm have shades of its colour: of results, or of values."""
+        of_color = Counter(self._own_look(key)[0] for key in keys)
+        if UNKNOWN_COLOR in of_color:
+            return False
+        if len({key[0] for key in keys}) > 1:
+            return self._result in self.parts and len({key[0] for key in keys}) <= PATTERNS
+        return len(of_color) > 1 and 1 < max(of_color.values()) <= MAX_SHADES
+
+    def _colors(self, keys: Sequence[Key], *, shaded: bool) -> dict[Key, str]:
+        """Return a colour per series."""
         ramp = self._ramp(keys)
-        results = {key[0] for key in keys}
-        shaded = self._result in self.parts and len(results) <= PATTERNS
         found: dict[Key, str] = {}
         for key in keys:
-            taken = [color for at, color in found.items() if at[0] == key[0] or not shaded]
-            own = ramp.get(key[1], self._own_look(key)[0])
-            found[key] = free(own, CONNECTION_COLORS, taken)
+            taken = [] if shaded else [*found.values()]
+            found[key] = free(ramp.get(key[1], self._own_look(key)[0]), CONNECTION_COLORS, taken)
+        if not shaded:
+            return found
         alike = {color: [key for key in keys if found[key] == color] for color in found.values()}
         # The last shade would be too light for a thin line.
-        return found if not shaded else {
+        return {
             key: shade
             for color, mine in alike.items()
             for key, shade in zip(mine, shades(color, len(mine) + 1), strict=False)
-        }  # fmt: skip
+        }
 
     def _ramp(self, keys: Sequence[Key]) -> dict[str, str]:
         """Return a colour per number of the axis, dark to light, where it alone sets them apart."""
@@ -298,11 +332,6 @@ class Names:
         if self.by_group or self.sources[key[0]].group_count == 1:
             return self.sources[key[0]].look(key[2], self.first[key].cell)
         return UNKNOWN_COLOR, MARKERS[0]
-
-
-def is_of_cc(axis: Axis) -> bool:
-    """Whether an axis changes a group's congestion control algorithm."""
-    return axis.name.rpartition(".")[2] == "cc"
 
 
 def free(wanted: str, others: Sequence[str], taken: Sequence[str]) -> str:

@@ -14,7 +14,10 @@ from dumbbell.scenario.group_labels import ALTERNATIVES
 from dumbbell.sweeps import SweepResult
 from dumbbell.sweeps.design import Axis, Cell, label_of
 
-__all__ = ["Facet", "Layout", "axis_label", "chosen_axis", "lay_out", "tick_label", "value_label"]
+__all__ = [
+    "Facet", "Layout", "axis_label", "chosen_axis", "is_of_cc", "lay_out", "tick_label",
+    "value_label",
+]  # fmt: skip
 
 #: How a figure writes the unit of an axis, and the factor to it.
 UNITS = {
