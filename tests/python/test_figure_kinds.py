@@ -21,10 +21,11 @@ from dumbbell.figures.figure import Figure
 from dumbbell.figures.frame import PRINT, WIDTHS_MM, compose, shared_ranges
 from dumbbell.figures.static import DASHES
 from dumbbell.figures.style import shades, style_of
+from dumbbell.plots.arrange import Series
 from dumbbell.plots.capacity import capacity_mbps
 from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
 from dumbbell.plots.kinds.request import Request
-from dumbbell.plots.kinds.scatter import ellipse
+from dumbbell.plots.kinds.scatter import curves_of, ellipse
 from dumbbell.plots.paper_figure import file_names
 from dumbbell.plots.run_figures import draw_series
 from dumbbell.scenario import Group, Scenario
@@ -288,11 +289,26 @@ def test_a_scatter_of_groups_and_values_has_a_short_legend(places):
         "Copa", "CUBIC", "bfifo", "codel", "fq_codel",
     ]  # fmt: skip
     points = [c for c in figure.curves if c.shape == "points" and not c.label]
-    assert len({(curve.color, curve.marker) for curve in points}) == 6
-    assert {curve.color for curve in points} == {style_of(cc).color for cc in ("copa", "cubic")}
-    assert len({curve.marker for curve in points}) == 3
+    for cc in ("copa", "cubic"):
+        mine = [curve for curve in points if curve.marker == style_of(cc).marker]
+        assert [curve.color for curve in mine] == shades(style_of(cc).color, 4)[:3]
     legend = drawn([figure]).legends[0]
     assert [text.get_text() for text in legend.get_texts()][:2] == ["Copa", "CUBIC"]
+
+
+def test_a_scatter_of_groups_that_share_a_queue_is_over_their_own_rtts(places):
+    assert default_names(request(places, "queues").sources, "scatter") == [
+        "rtt_mean_us", "goodput_bps",
+    ]  # fmt: skip
+    assert default_names(request(places, "cubic").sources, "scatter")[0] == "queue_delay_mean_us"
+
+
+def test_no_ellipse_is_where_no_value_can_be():
+    series = Series("a", "#000000", "o", 0, "", "", "a", ())
+    pairs: list[tuple[float | None, float]] = [(0.0, 1.0), (9.0, 1.1), (0.1, 8.0), (0.2, 0.1)]
+    _, turn = curves_of(series, pairs, (0.0, -np.inf))
+    assert turn.x.min() == 0
+    assert turn.y.min() < 0
 
 
 def test_a_run_that_the_user_named_is_called_so(tmp_path):
@@ -465,7 +481,7 @@ def test_series_differ_without_their_colours(places):
         request(places, "queues", names=("queue_delay_mean_us", "goodput_bps")), "scatter"
     )
     points = [curve for curve in scatter.curves if curve.shape == "points" and curve.label]
-    assert len({curve.marker for curve in points}) == 3
+    assert len({(curve.marker, curve.color) for curve in points}) == 5
     ellipses = [curve for curve in scatter.curves if curve.shape == "strokes"]
     assert len({curve.dashed for curve in ellipses}) == 2
     assert len(DASHES) == 4

@@ -22,7 +22,7 @@ from dumbbell.models import MODELS
 from dumbbell.plots.capture_source import CaptureSource
 from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
 from dumbbell.plots.kinds.request import Request
-from dumbbell.plots.kinds.scatter import PAIR
+from dumbbell.plots.kinds.scatter import default_pair
 from dumbbell.plots.labels import check_labels, group_labels
 from dumbbell.plots.paper_figure import FORMATS, STYLES, file_names, save_for_print
 from dumbbell.plots.result_figures import USUAL, ResultFigures
@@ -266,7 +266,7 @@ def default_names(sources: Sequence[Source], kind: str | None) -> list[str]:
     usual = [name for name in USUAL if name in has and not (alone and name == "share")]
     series = [name for name in USUAL_SERIES if name in has]
     if kind == "scatter":
-        return [next((n for n in (PAIR[0], "rtt_mean_us") if n in has), PAIR[0]), PAIR[1]]
+        return default_pair(sources)
     if kind in ("cdf", "box"):
         return [name for name in DISTRIBUTIONS if name in has][:1]
     if kind == "band":

@@ -263,14 +263,18 @@ def is_drawn(interval: Interval) -> bool:
     return interval.bounded and interval.n >= MIN_INTERVAL
 
 
+def is_positive(name: str) -> bool:
+    """Whether a metric cannot be negative."""
+    return name in METRICS and name not in SIGNED and not METRICS[name].token
+
+
 def drawn_ends(interval: Interval, name: str) -> tuple[float, float, float]:
     """Return the mean of a metric and the ends of its interval, which are the mean if not drawn.
 
     What cannot be negative has no end below 0.
     """
     if is_drawn(interval):
-        is_signed = name in SIGNED or name not in METRICS or bool(METRICS[name].token)
-        least = -math.inf if is_signed else min(0.0, interval.mean)
+        least = min(0.0, interval.mean) if is_positive(name) else -math.inf
         return interval.mean, max(interval.low, least), interval.high
     return (interval.mean,) * 3
 
