@@ -17,7 +17,7 @@ import dumbbell
 from dumbbell.base.errors import ResultError
 from dumbbell.cli.plot import default_names, frames_asked, load_sources
 from dumbbell.figures.canvas import Canvas
-from dumbbell.figures.figure import Figure
+from dumbbell.figures.figure import Curve, Figure, Mark
 from dumbbell.figures.frame import PRINT, WIDTHS_MM, compose, shared_ranges
 from dumbbell.figures.static import DASHES
 from dumbbell.figures.style import shades, style_of
@@ -28,7 +28,7 @@ from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.kinds.scatter import curves_of, ellipse
 from dumbbell.plots.paper_figure import file_names
 from dumbbell.plots.run_figures import draw_series
-from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.statistics import mean_interval
 from dumbbell.sweeps import Sweep
 
@@ -389,6 +389,48 @@ def test_a_trace_begins_again_at_its_end(tmp_path):
     # What may pass at the end of a round is before the next one.
     assert found.sum() == pytest.approx(16 * one_of)
     assert found[0] == pytest.approx(one_of)
+
+
+def test_the_capacity_and_the_queue_are_those_of_the_payload_s_link(tmp_path):
+    """The way back is the fuller one, of ACKs."""
+    links = [
+        Link("down", rate="10mbit", rate_steps="1s:8mbit"),
+        Link("up", rate="90kbit", rate_steps="1s:80kbit"),
+    ]
+    two = Scenario([Group("cubic", route=["down"], back=["up"])] * 2, links=links, time="2s")
+    run = dumbbell.run(two)
+    assert run.bottleneck["name"] == "up"
+    for name in ("a", "b"):
+        run.save(tmp_path / name)
+    (figure,) = draw_series(run, ["goodput"])
+    assert figure.curves[0].label == "capacity"
+    assert figure.curves[0].y.max() == 10
+    (figure,) = one(tmp_path, "line", "a", "b", name="goodput")
+    assert figure.curves[0].y.max() == 10
+    (figure,) = one(tmp_path, "line", "a", "b", name="queue")
+    assert figure.y_label == "queue at down (packets)"
+    assert [curve.label for curve in figure.curves] == ["a", "b"]
+
+
+def test_groups_of_a_run_differ_in_dashes():
+    figures = draw_series(dumbbell.run(Scenario(["bbr", "cubic"], time="1s")), ["goodput", "cwnd"])
+    assert [[curve.dashed for curve in figure.curves] for figure in figures] == [[0, 1]] * 2
+
+
+def test_names_of_close_marks_are_in_one_line():
+    marks = tuple(
+        Mark(at, f"BBR: {name}", "#000000") for at, name in ((1, "drain"), (1.1, "probe"))
+    )
+    curve = Curve("", np.array([0.0, 10.0]), np.array([0.0, 1.0]), "#000000")
+    axes = drawn([Figure("f", "", "", "", (curve,), marks=marks, x_range=(0.0, 10.0))]).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["BBR: drain, probe"]
+
+
+def test_a_flow_is_no_mean_and_what_has_no_value_is_in_no_legend():
+    groups = [Group("cubic", 8), Group("reno"), Group("bbr", start="2s")]
+    run = dumbbell.run(Scenario(groups, time="3s"))
+    (figure,) = draw_series(run, ["cwnd"])
+    assert [curve.label for curve in figure.curves] == ["CUBIC, mean of the flows", "Reno", "BBR"]
 
 
 def test_boxes_are_quartiles(places):

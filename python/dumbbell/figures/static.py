@@ -20,6 +20,8 @@ __all__ = ["SETTINGS", "Handles", "draw", "draw_legend", "with_margin"]
 MARGIN = 0.05
 #: As many marks have their names next to them.
 MAX_NAMED_MARKS = 8
+#: Marks that are closer than this part of the x axis have their names in one line.
+MARKS_APART = 0.04
 #: The last two make the same figure the same bytes: ids do not depend on the process.
 SETTINGS: Any = {
     "font.size": 9, "axes.grid": True, "grid.alpha": 0.3, "hatch.linewidth": 0.5,
@@ -62,7 +64,6 @@ def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
         handles.setdefault(curve.label, draw_curve(axes, curve, aside, width))
     for box, (aside, width) in zip(figure.boxes, boxes_beside(figure.boxes), strict=True):
         handles.setdefault(box.label, draw_box(axes, box, aside, width))
-    draw_marks(axes, figure.marks)
     axes.set_title(figure.title, fontsize="medium")
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
@@ -71,6 +72,7 @@ def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
         return handles
     axes.set_ylim(*(figure.y_range or with_margin(*extent)))
     draw_ticks(axes, figure)
+    draw_marks(axes, figure.marks)
     return handles
 
 
@@ -136,11 +138,28 @@ def draw_marks(axes: Axes, marks: Sequence[Mark]) -> None:
     """Draw a vertical line for each mark, with its name if they are few."""
     for mark in marks:
         axes.axvline(mark.x, color=mark.color, lw=0.6, ls=":", alpha=0.7)
-        if len(marks) <= MAX_NAMED_MARKS:
-            axes.annotate(
-                mark.label, (mark.x, 1), xycoords=("data", "axes fraction"), rotation=90,
-                va="top", ha="right", fontsize="xx-small", color=mark.color,
-            )  # fmt: skip
+    if len(marks) > MAX_NAMED_MARKS:
+        return
+    left, right = axes.get_xlim()
+    for together in close_marks(marks, MARKS_APART * abs(right - left)):
+        mark, *others = together
+        whose = mark.label.rpartition(": ")[0]
+        names = [mark.label, *(other.label.removeprefix(f"{whose}: ") for other in others)]
+        axes.annotate(
+            ", ".join(names), (mark.x, 1), xycoords=("data", "axes fraction"), rotation=90,
+            va="top", ha="right", fontsize="xx-small", color=mark.color,
+        )  # fmt: skip
+
+
+def close_marks(marks: Sequence[Mark], apart: float) -> list[list[Mark]]:
+    """Return marks in groups whose names would lie on one another."""
+    found: list[list[Mark]] = []
+    for mark in marks:
+        if found and mark.x - found[-1][0].x < apart:
+            found[-1].append(mark)
+        else:
+            found.append([mark])
+    return found
 
 
 def with_margin(low: float, high: float) -> Range:

@@ -13,6 +13,7 @@ from dumbbell.congestion_control.choice import is_file, is_python_class, split_p
 __all__ = [
     "CONNECTION_COLORS",
     "OWN",
+    "PATTERNS",
     "UNKNOWN_COLOR",
     "Style",
     "buffer_colors",
@@ -66,6 +67,8 @@ OWN = Style("", "#000000", "d")
 OWN_COLORS = (OWN.color, "#b3003b", "#5b21b6")
 #: For further groups of the same congestion control: the rest of the palette.
 OTHER_COLORS = ("#e69f00", "#56b4e9", "#8b6d00", "#6c6c6c")
+#: Kinds of broken lines and of hatches, for grey paper.
+PATTERNS = 4
 #: Viridis (Smith and van der Walt, CC0) from 0.2 to 0.9 in steps of 0.1: without its ends, of which
 #: the light one is invisible on white paper and the dark one on black.
 VIRIDIS = (

@@ -7,21 +7,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dumbbell.congestion_control.choice import split_preset
-from dumbbell.figures.style import CONNECTION_COLORS, UNKNOWN_COLOR, buffer_colors, shades, style_of
+from dumbbell.figures.style import (
+    CONNECTION_COLORS,
+    PATTERNS,
+    UNKNOWN_COLOR,
+    buffer_colors,
+    shades,
+    style_of,
+)
 from dumbbell.plots.labels import check_labels
 from dumbbell.plots.sweep_layout import chosen_axis, is_of_cc, value_label
 from dumbbell.plots.tidy import Source, Values
 from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
 
-__all__ = ["MARKERS", "PATTERNS", "Panel", "Series", "arrange", "axis_of", "other_axes"]
+__all__ = ["MARKERS", "Panel", "Series", "arrange", "axis_of", "other_axes"]
 
 #: Whose a series is: the place of its result, its value of the axis, and its group.
 Key = tuple[int, str, int]
 #: Markers for series whose algorithm's own is taken.
 MARKERS = "osD^vPXp<>h*"
-#: Kinds of broken lines and of hatches.
-PATTERNS = 4
 #: Shades of a colour that can be told apart.
 MAX_SHADES = 6
 
@@ -210,6 +215,8 @@ class Names:
         )  # fmt: skip
         if not self.by_group:
             tried = ((mix,), (place,), (result,), (mix, place), (result, place))
+            if any(source.group_count > 1 for source in self.sources) and len(self.sources) > 1:
+                tried = tuple(parts for parts in tried if mix not in parts)  # it would be long
         if self.results:  # the reader asked for them
             tried = tuple(parts for parts in tried if result in parts)
         for parts in tried:
@@ -226,9 +233,10 @@ class Names:
         return self.titles[key[0]] or label
 
     def _mix(self, key: Key) -> str:
-        """Return the groups that were there together."""
+        """Return the groups that were there together, as `_group` names a lone one."""
         source, cell = self.sources[key[0]], self.first[key].cell
-        return " + ".join(source.group_label(at, cell) for at in range(source.group_count))
+        labels = (source.group_label(at, cell) for at in range(source.group_count))
+        return self.titles[key[0]] or " + ".join(labels)
 
     def place(self, key: Key) -> str:
         """Return a series' value of the axis as a legend has it."""
@@ -295,7 +303,7 @@ class Names:
         if UNKNOWN_COLOR in of_color:
             return False
         if len({key[0] for key in keys}) > 1:
-            return self._result in self.parts and len({key[0] for key in keys}) <= PATTERNS
+            return len({key[0] for key in keys}) <= PATTERNS
         return len(of_color) > 1 and 1 < max(of_color.values()) <= MAX_SHADES
 
     def _colors(self, keys: Sequence[Key], *, shaded: bool) -> dict[Key, str]:

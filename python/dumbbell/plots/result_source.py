@@ -18,6 +18,7 @@ from dumbbell.plots.sweep_layout import Facet
 from dumbbell.plots.tidy import Quantity, Values
 from dumbbell.plots.transfer_figures import TIMES
 from dumbbell.run import Run
+from dumbbell.run.directions import payload_link
 from dumbbell.run.group_transfers import group_transfers
 from dumbbell.run.links import queue_rows
 from dumbbell.run.verdict import INVALID
@@ -110,9 +111,9 @@ class ResultSource:
                 if column.null_count == len(column):
                     continue  # no socket says it, of programs
                 of_links = each.table == "queue"
-                found[name] = Quantity(
-                    name, each.title, each.unit, over_time=True, of_links=of_links
-                )
+                several = of_links and len(run.links) > 1
+                title = f"{each.title} at {payload_link(run)}" if several else each.title
+                found[name] = Quantity(name, title, each.unit, over_time=True, of_links=of_links)
         for of in TIMES:
             if any((each.kind == of.kind).any() for each in group_transfers(run)):
                 found[of.name] = Quantity(of.name, of.title, "ms", of_transfers=True)
@@ -141,7 +142,7 @@ class ResultSource:
         for cell, run in self.runs:
             seed = run.scenario.seed
             if series.table == "queue":
-                rows = queue_rows(run.queues, run.bottleneck["name"])
+                rows = queue_rows(run.queues, payload_link(run))
                 values = series.scale * to_floats(rows[series.column])
                 yield Values(0, cell, seed, 0, values, times_of(rows))
                 continue
@@ -174,9 +175,9 @@ class ResultSource:
         return None if cell is None else Facet("", (self.cells[cell],), (0.0,))
 
     def capacity_mbps(self, bins: FloatArray) -> FloatArray | None:
-        """Return what the bottleneck can carry between times, s; None where that is constant."""
+        """Return what the payload's link can carry between times, s; None if that is constant."""
         run = self.first_run
-        return capacity_mbps(run.scenario, run.bottleneck["name"], bins)
+        return capacity_mbps(run.scenario, payload_link(run), bins)
 
 
 def times_of(rows: pa.Table) -> FloatArray:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from dumbbell.base.errors import ResultError, nearest
 from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray
 from dumbbell.figures.floats import to_floats
-from dumbbell.figures.style import UNKNOWN_COLOR, shades
+from dumbbell.figures.style import PATTERNS, UNKNOWN_COLOR, shades
 from dumbbell.metrics.metric import AT
 from dumbbell.plots.capacity import CAPACITY_COLOR, capacity_mbps
 from dumbbell.plots.labels import group_colors, group_labels
@@ -24,6 +24,7 @@ from dumbbell.plots.time_grid import TimeGrid, mean_at_each_sample
 from dumbbell.plots.transfer_figures import draw_transfers
 from dumbbell.run import Run
 from dumbbell.run.columns import BY_GROUP
+from dumbbell.run.directions import payload_link
 from dumbbell.run.links import queue_rows
 
 __all__ = ["MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "draw_run", "draw_series", "usual_series"]
@@ -83,11 +84,12 @@ USUAL_SERIES = ("goodput", "cwnd", "rtt", "queue")
 
 @dataclass(frozen=True)
 class Line:
-    """A curve's name and colour, and the numbers of the flows that it is the mean of."""
+    """A curve's name, colour and dashes, and the numbers of the flows that it is the mean of."""
 
     label: str
     color: str
     flows: tuple[int, ...]
+    dashed: int
 
 
 def draw_run(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
@@ -179,14 +181,25 @@ def flow_lines(run: Run) -> list[Line]:
     ]
     if len(flows) > MAX_FLOW_LINES:
         return [
-            Line(f"{label}, mean of the flows", color, numbers)
-            for label, color, numbers in zip(labels, colors, members, strict=True)
-        ]
+            Line(label if len(numbers) == 1 else f"{label}, mean of the flows", color, numbers,
+                 dashes_of(group))
+            for group, (label, color, numbers) in enumerate(
+                zip(labels, colors, members, strict=True)
+            )
+        ]  # fmt: skip
     return [
-        Line(label if len(numbers) == 1 else f"{label}, flow {flow}", shade, (flow,))
-        for label, color, numbers in zip(labels, colors, members, strict=True)
-        for flow, shade in zip(numbers, shades(color, len(numbers)), strict=True)
-    ]
+        Line(label if len(numbers) == 1 else f"{label}, flow {flow}", shade, (flow,),
+             dashes_of(group if len(labels) > 1 else at))
+        for group, (label, color, numbers) in enumerate(zip(labels, colors, members, strict=True))
+        for at, (flow, shade) in enumerate(
+            zip(numbers, shades(color, len(numbers)), strict=True)
+        )
+    ]  # fmt: skip
+
+
+def dashes_of(number: int) -> int:
+    """Return how the curves of a group are broken, for grey paper."""
+    return number % PATTERNS
 
 
 def draw_queue(run: Run, table: pa.Table, grid: TimeGrid, link: str) -> list[Figure]:
@@ -217,7 +230,9 @@ def draw_by_group(run: Run, grid: TimeGrid, link: str) -> list[Figure]:
         mine = rows.filter(pc.equal(rows["group"], group))
         time_s, bytes_ = to_floats(mine["time_us"]) / 1e6, to_floats(mine["backlog_bytes"])
         drawn = grid.extremes(time_s, 1e-3 * bytes_)
-        curves.append(Curve(labels[group], grid.time_s, drawn, colors[group]))
+        curves.append(
+            Curve(labels[group], grid.time_s, drawn, colors[group], dashed=dashes_of(group))
+        )
     several = len(run.links) > 1
     name = f"queue-by-group{AT}{link}" if several else "queue-by-group"
     title = f"queue by group · {link}" if several else "queue by group"
@@ -271,16 +286,18 @@ def draw_quantity(
             x, y = rates.middles_s, rates.means(time_s, quantity.scale * values)
         else:
             x, y = grid.time_s, grid.extremes(time_s, quantity.scale * values)
-        curves.append(Curve(line.label, x, y, line.color))
+        curves.append(Curve(line.label, x, y, line.color, dashed=line.dashed))
+    # A legend has no name of a group that has no value.
+    curves = [curve for curve in curves if np.isfinite(curve.y).any()] or curves
     if name == "goodput":
         curves = [*draw_capacity(run, rates), *curves]
     return figure_of(run, name, quantity.title, quantity.title, quantity.unit, curves)
 
 
 def draw_capacity(run: Run, grid: TimeGrid) -> list[Curve]:
-    """Draw what the bottleneck can carry, behind what it carries; nothing where it is constant."""
+    """Draw what the payload's link can carry, behind that; nothing where it is constant."""
     bins = grid.bin_s * np.arange(grid.bins + 1, dtype=np.float64)
-    mbps = capacity_mbps(run.scenario, run.bottleneck["name"], bins)
+    mbps = capacity_mbps(run.scenario, payload_link(run), bins)
     if mbps is None:
         return []
     return [Curve("capacity", bins, np.append(mbps, mbps[-1:]), CAPACITY_COLOR, shape="area")]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     #: A group's index, its flows, what each carried one way, and whether that is its main way.
     Part = tuple[int, list[FlowRecord], list[int], bool]
 
-__all__ = ["Got", "Way", "ways_of"]
+__all__ = ["Got", "Way", "payload_link", "ways_of"]
 
 #: What a group sends one way counts from this part of what it sends the other way on: less are
 #: requests and reports, which compete with no flow.
@@ -85,6 +85,18 @@ def ways_of(run: Run) -> list[Way]:
         for links, carried, is_main in carried_by(flows, group, run.scenario):
             found.setdefault(links, []).append((index, flows, carried, is_main))
     return [way_of(links, parts) for links, parts in found.items()]
+
+
+def payload_link(run: Run) -> str:
+    """Return the most used link of those that most of the payload crosses.
+
+    That of a download is the way to the client, even if requests use more of the way back.
+    """
+    ways = [way for way in ways_of(run) if way.links]
+    if not ways:
+        return str(run.bottleneck["name"])
+    busiest = max(ways, key=lambda way: sum(got.received_bytes for got in way.groups))
+    return max(busiest.links, key=lambda name: run.link(name)["utilization"])
 
 
 def carried_by(

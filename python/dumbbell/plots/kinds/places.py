@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dumbbell.plots.arrange import PATTERNS, Panel, Series, axis_of
+from dumbbell.figures.style import PATTERNS
+from dumbbell.plots.arrange import Panel, Series, axis_of
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.sweep_layout import axis_label, value_label
 from dumbbell.sweeps.design import label_of
