@@ -2,14 +2,17 @@ import re
 from importlib import resources
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure
 
+import dumbbell
 from dumbbell import Group, Scenario
 from dumbbell.figures import buffer_colors, style_of, thin
 from dumbbell.figures.figure import MAX_POINTS, Curve
 from dumbbell.figures.static import draw_curve
 from dumbbell.figures.style import OWN, STYLES, shades
 from dumbbell.plots import group_colors
+from dumbbell.plots.sweep_layout import lay_out
 
 
 def test_thinning_keeps_every_peak_and_the_order():
@@ -81,3 +84,31 @@ def test_a_mean_a_rounding_error_beyond_equal_values_has_a_bar():
     curve = Curve("Copa", np.array([16.0]), values + 1e-13, "black", "o", values, values)
     (bars,) = draw_curve(Figure().subplots(), curve)[2]
     assert np.ptp(bars.get_segments()[0][:, 1]) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("axes", "label", "names"),
+    [
+        (
+            {"rate": "5mbit,10mbit", "rtt": "10ms,20ms"},
+            "rate (Mbit/s), with base RTT (ms)",
+            (),
+        ),
+        (
+            {"0.cc": "cubic,bbr", "queue": "bfifo,codel"},
+            "congestion control, with queue discipline",
+            ("CUBIC, bfifo", "BBR, codel"),
+        ),
+    ],
+)
+def test_axes_that_change_together_are_both_named(axes, label, names):
+    scenario = dumbbell.Scenario(["cubic"], time="1s")
+    swept = dumbbell.Sweep(scenario, axes, zipped=[tuple(axes)]).run(cache=False)
+    layout = lay_out(swept)
+    assert (layout.x_label, layout.x_names) == (label, names)
+
+
+def test_the_title_of_many_groups_is_short():
+    groups = [dumbbell.Group("cubic", rtt=f"{10 + at}ms") for at in range(20)]
+    swept = dumbbell.Sweep(dumbbell.Scenario(groups, time="1s"), {}).run(cache=False)
+    assert swept.title.endswith(" + 14 more")

@@ -122,6 +122,13 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     varied = tuple(each.name for each in result.axes if len(set(each.labels)) > 1)
     others = [name for name in varied if name not in together]
     axes = {each.name: each for each in result.axes}
+    # Those that change together with it, unless they are of one value.
+    beside = [axis, *(axes[name] for name in together if name in varied and name != axis.name)]
+    groups = design_labels(result.design)
+    x_names = tuple(
+        ", ".join(map(value_label, beside, labels))
+        for labels in zip(*(each.labels for each in beside), strict=True)
+    )
     found: dict[str, list[Cell]] = {}
     for cell in result.cells:
         label = ", ".join(facet_part(axes[name], cell) for name in others)
@@ -136,8 +143,8 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
         facets.append(Facet(label, ordered, tuple(at[cell.index] for cell in ordered)))
     return Layout(
         x_axes=together,
-        x_label=axis_label(axis, design_labels(result.design)),
-        x_names=tuple(value_label(axis, each) for each in axis.labels) if numbers is None else (),
+        x_label=", with ".join(axis_label(each, groups) for each in beside),
+        x_names=x_names if numbers is None else (),
         x_ticks=ticks,
         x_values=every_few(values) if not ticks and (is_count or len(values) <= FEW) else (),
         facets=tuple(facets),

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SweepResult"]
 
+#: Groups that a title lists.
+MAX_TITLED = 6
 #: Metrics of a notebook's table, and its rows.
 SHOWN = ("goodput_per_flow_bps", "share", "rtt_mean_us")
 MAX_ROWS = 60
@@ -79,8 +81,11 @@ class SweepResult:
 
     @property
     def title(self) -> str:
-        """The scenario's name; what competed where it has none."""
-        return self.scenario.name or " + ".join(self.design.group_labels)
+        """The scenario's name; what competed where it has none, of many groups the first."""
+        labels = self.design.group_labels
+        more = len(labels) - MAX_TITLED
+        shown = labels if more < 2 else (*labels[:MAX_TITLED], f"{more} more")
+        return self.scenario.name or " + ".join(shown)
 
     @property
     def scenario(self) -> Scenario:
