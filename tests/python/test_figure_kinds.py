@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,7 +18,7 @@ import dumbbell
 from dumbbell.base.errors import ResultError
 from dumbbell.cli.plot import default_names, frames_asked, load_sources
 from dumbbell.figures.canvas import Canvas
-from dumbbell.figures.figure import Curve, Figure, Mark
+from dumbbell.figures.figure import Curve, Figure, Grid, Mark
 from dumbbell.figures.frame import PRINT, WIDTHS_MM, compose, shared_ranges
 from dumbbell.figures.static import DASHES
 from dumbbell.figures.style import shades, style_of
@@ -27,6 +28,7 @@ from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.kinds.scatter import curves_of, ellipse
 from dumbbell.plots.paper_figure import file_names
+from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.plots.run_figures import draw_series
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.statistics import mean_interval
@@ -577,6 +579,39 @@ def test_files_of_panels_are_named_after_them_and_so_is_their_heading(cli, place
     }  # fmt: skip
     same = [Figure("", title, "", "", ()) for title in ("A b", "a-B", "")]
     assert file_names("x", same) == ["x-a-b-0", "x-a-b-1", "x"]
+
+
+def test_limits_of_an_axis_of_names_are_refused(cli, places):
+    for kind in ("heat --metric jain", "box --series rtt"):
+        outcome = cli(*shlex.split(f"plot {places / 'grid'} --kind {kind} --xlim 0,1"))
+        assert (outcome.code, "--xlim is for an axis of numbers" in outcome.err) == (2, True)
+
+
+def test_numbers_of_a_heat_map_have_even_decimals():
+    grid = Grid(np.array([[8.0, 12.34]]), "ms")
+    figure = Figure("f", "", "", "", (), grid=grid, x_names=("a", "b"), y_names=("c",))
+    assert [text.get_text() for text in drawn([figure]).axes[0].texts] == ["8.0", "12.3"]
+
+
+def test_intervals_of_one_place_stand_beside_one_another(places):
+    swept = ResultFigures(dumbbell.SweepResult.load(places / "grid"), x="rate")
+    figure = swept.draw(swept.metric("goodput_bps"))[0]
+    curves = [
+        dataclasses.replace(curve, low=curve.y - 1, high=curve.y + 1) for curve in figure.curves
+    ]
+    axes: Any = drawn([dataclasses.replace(figure, curves=tuple(curves))]).axes[0]
+    left = [each.lines[0].get_transform().transform((5, 0))[0] for each in axes.containers]
+    assert left[1] - left[0] > 1
+    low, high = axes.get_xlim()
+    assert 0 < low < 5 < 20 < high
+
+
+def test_the_axis_alone_names_a_lone_curve_and_the_unit(places):
+    swept = ResultFigures(dumbbell.SweepResult.load(places / "grid"), x="rate")
+    (curve,) = swept.draw(swept.metric("jain"), models=[])[0].curves
+    assert curve.label == ""
+    (bars, _) = one(places, "bar", "grid", name="goodput_bps", x="rate")
+    assert (bars.x_label, bars.x_names) == ("rate (Mbit/s)", ("5", "10", "20"))
 
 
 def test_a_heat_map_has_axes_that_are_crossed(tmp_path):

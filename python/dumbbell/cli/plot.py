@@ -180,6 +180,8 @@ def plot_command(
     asked = Request(sources, wanted, x, y, words.label or ())
     frames = frames_asked(asked, kind, model or [], output.size, is_named=against is None)
     x_range, y_range = limits("--xlim", words.xlim), limits("--ylim", words.ylim)
+    if x_range is not None and any(f.x_names for _, frame, _ in frames for f in frame):
+        raise ResultError("--xlim is for an axis of numbers; the x axis of this figure has names")
     written = [
         path
         for name, frame, ranges in frames

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -32,6 +33,8 @@ DASHES: tuple[Any, ...] = ("-", "--", ":", (0, (6, 2, 1.5, 2)))
 HATCHES = ("", "////", "....", "xxxx")
 #: Width of the bars of one place of an axis of names, and how far apart points there are.
 BARS_WIDTH, POINTS_APART = 0.8, 0.09
+#: How far apart the intervals of curves are that stand at one place of an axis of numbers.
+BARS_APART_PT = 2.0
 #: Colours of a heat map: readable in grey, and by colour-blind readers.
 COLOR_MAP = "viridis"
 #: Cells of a heat map up to which each has its number.
@@ -60,8 +63,11 @@ def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
     """
     curves = [curve for curve in figure.curves if not curve.optional]
     handles: Handles = {}
+    barred = [] if figure.x_names else [c for c in curves if c.low is not None and not c.band]
     for curve, (aside, width) in zip(curves, places_beside(curves, figure), strict=True):
-        handles.setdefault(curve.label, draw_curve(axes, curve, aside, width))
+        at = barred.index(curve) - (len(barred) - 1) / 2 if curve in barred else 0.0
+        handle = draw_curve(axes, curve, aside, width, moved_pt=at * BARS_APART_PT)
+        handles.setdefault(curve.label, handle)
     for box, (aside, width) in zip(figure.boxes, boxes_beside(figure.boxes), strict=True):
         handles.setdefault(box.label, draw_box(axes, box, aside, width))
     axes.set_title(figure.title, fontsize="medium")
@@ -177,8 +183,13 @@ def draw_legend(place: Axes | Canvas, handles: Handles, **how: Any) -> Any:
     return place.legend(list(named.values()), list(named), **how)
 
 
-def draw_curve(axes: Axes, curve: Curve, aside: float = 0.0, width: float = 0.0) -> Any:
-    """Draw one line, with error bars if it has them; return what stands for it in a legend."""
+def draw_curve(
+    axes: Axes, curve: Curve, aside: float = 0.0, width: float = 0.0, moved_pt: float = 0.0
+) -> Any:
+    """Draw one line, with error bars if it has them; return what stands for it in a legend.
+
+    Its points are moved along x in the data's unit or, those with error bars, on the paper.
+    """
     x = curve.x + aside
     if curve.shape == "bars":
         return draw_bars(axes, curve, x, width)
@@ -201,7 +212,15 @@ def draw_curve(axes: Axes, curve: Curve, aside: float = 0.0, width: float = 0.0)
         if curve.band and curve.low is not None and curve.high is not None:
             axes.fill_between(x, curve.low, curve.high, color=curve.color, alpha=0.22, lw=0)
         return line
-    return axes.errorbar(x, curve.y, yerr=bars_of(curve), capsize=2, elinewidth=0.8, **look)
+    drawn = axes.errorbar(x, curve.y, yerr=bars_of(curve), capsize=2, elinewidth=0.8, **look)
+    if moved_pt:  # after the axes have taken their ends from it
+        from matplotlib.transforms import ScaledTranslation
+
+        scale = axes.get_figure(root=True).dpi_scale_trans  # type: ignore[union-attr]
+        moved = axes.transData + ScaledTranslation(moved_pt / 72, 0, scale)
+        for part in drawn.get_children():
+            part.set_transform(moved)
+    return drawn
 
 
 def bars_of(curve: Curve) -> FloatArray | None:
@@ -250,11 +269,13 @@ def draw_grid(axes: Axes, figure: Figure, grid: Grid) -> None:
     bar.ax.grid(visible=False)
     if grid.values.size > MAX_NUMBERS:
         return
+    largest = float(np.abs(known).max()) if known.size else 0.0
+    decimals = max(0, 2 - math.floor(math.log10(largest))) if largest > 0 else 0
     for (row, column), value in np.ndenumerate(grid.values):
         if np.isfinite(value):
             # Viridis is dark at its lower end.
             color = "white" if value < (low + high) / 2 else "black"
-            axes.text(column, row, f"{value:.3g}", ha="center", va="center", color=color,
+            axes.text(column, row, f"{value:.{decimals}f}", ha="center", va="center", color=color,
                       fontsize="x-small")  # fmt: skip
 
 

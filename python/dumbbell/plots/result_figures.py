@@ -222,6 +222,8 @@ class ResultFigures:
             curves += model_curves(
                 self.first, metric, facet, group, models, by_name=bool(layout.x_names)
             )
+        if len(curves) == 1 and curves[0].label == metric.title:
+            curves = [replace(curves[0], label="")]  # the axis has this name
         return Figure(
             name=f"{metric.name}-{index}" if len(layout.facets) > 1 else metric.name,
             title=facet.label,

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dumbbell.figures.style import PATTERNS
 from dumbbell.plots.arrange import Panel, Series, axis_of
 from dumbbell.plots.kinds.request import Request
-from dumbbell.plots.sweep_layout import axis_label, value_label
+from dumbbell.plots.sweep_layout import axis_label, tick_label, value_label
+from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
 
 __all__ = ["Places"]
@@ -39,10 +40,15 @@ class Places:
             self.keys = first + [place for place in shown if place not in first]
             own = request.labels if len(request.sources) == len(self.who) == 1 else ()
             labels = dict(zip(self.keys, own, strict=False)) if len(self.keys) > 1 else {}
-            self.names = tuple(labels.get(key) or value_label(axis, key) for key in self.keys)
+            self.names = tuple(labels.get(key) or self.tick(axis, key) for key in self.keys)
             self.x_label = axis_label(axis, [""] * 2)
         self.has_axis = axis is not None
         self.has_legend = self.has_axis and len(self.who) > 1
+
+    @staticmethod
+    def tick(axis: Axis, key: str) -> str:
+        """Return the name of a place: without the unit, which the axis has, and results as such."""
+        return tick_label(axis, key) if key in axis.labels else value_label(axis, key)
 
     def key(self, series: Series) -> str:
         """Return where a series stands on the axis: a result without it by its name."""
