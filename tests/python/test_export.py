@@ -88,7 +88,9 @@ def test_a_table_for_latex_has_means_and_intervals(cli, tmp_path):
     row = next(line for line in lines if line.startswith(r"fq\_codel & Reno"))
     assert rf"${interval.mean:.1f} \pm {interval.half_width:.1f}$" in row
     assert lines[6].startswith(" & CUBIC"), "the same queue is not repeated"
-    assert all(line.count("&") == 3 for line in lines[5:9])
+    assert lines[7].startswith(" & all &  & $"), "what is of the run or a link is no group's"
+    assert all(line.endswith(r" &  \\") for line in (lines[5], lines[6]))
+    assert all(line.count("&") == 3 for line in lines[5:11])
 
 
 def test_what_latex_reads_as_its_own_is_escaped():

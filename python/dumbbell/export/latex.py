@@ -30,6 +30,8 @@ SPECIAL = {
 SPECIAL_LETTERS = re.compile("|".join(map(re.escape, SPECIAL)))
 #: In a cell without a value.
 NOTHING = "--"
+#: The row of what is not a group's.
+WHOLE_RUN = "all"
 
 
 def export_latex(
@@ -63,7 +65,7 @@ def export_latex(
 
 
 def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
-    """Return a sweep's metrics as a `tabular`: a row per cell and group.
+    """Return a sweep's metrics as a `tabular`: a row per cell and group, and one of all.
 
     Parameters
     ----------
@@ -85,6 +87,8 @@ def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
                                 for cell in view.result.cells for group in groups])
         for metric in metrics
     }  # fmt: skip
+    several = len(groups) > 1 and any(not each.of_groups for each in metrics)
+    of_run = [len(groups)] if several else []
     heads = [axis_label(axis, view.labels) for axis in axes]
     heads += ["group"] if len(groups) > 1 else []
     heads += [head_of(metric) for metric in metrics]
@@ -92,13 +96,20 @@ def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
     last: list[str] = []
     for cell in view.result.cells:
         place = [tick_label(axis, label_of(cell.values[axis.name])) for axis in axes]
-        for group in groups:
+        for group in [*groups, *of_run]:
             # A value that is that of the row above is not repeated.
             same = [a == b for a, b in zip(place, last, strict=False)]
             begun = same.index(False) if False in same else len(same)
             words = ["" if at < begun else escape(word) for at, word in enumerate(place)]
-            words += [escape(view.labels[group])] if len(groups) > 1 else []
-            words += [value_of(view, metric, cell.index, group, digits) for metric in metrics]
+            whose = WHOLE_RUN if group == len(groups) else view.labels[group]
+            words += [escape(whose)] if len(groups) > 1 else []
+            # What is of the whole run, or of a link, is no group's.
+            shown = [not of_run or each.of_groups == (group not in of_run) for each in metrics]
+            words += [
+                value_of(view, metric, cell.index, 0 if group in of_run else group, digits)
+                if is_shown else ""
+                for metric, is_shown in zip(metrics, shown, strict=True)
+            ]  # fmt: skip
             lines.append(" & ".join(words) + r" \\")
             last = place
     columns = "l" * (len(heads) - len(metrics)) + "r" * len(metrics)
@@ -127,9 +138,7 @@ def head_of(metric: Metric) -> str:
 
 
 def value_of(view: SweepView, metric: Metric, cell: int, group: int, digits: dict[str, int]) -> str:
-    """Return a cell of the table; one of the whole run stands in its first row."""
-    if not metric.of_groups and group > 0:
-        return ""
+    """Return a cell of the table."""
     return written(view.values.interval(metric.name, cell, group), digits[metric.name])
 
 
