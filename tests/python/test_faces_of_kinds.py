@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -121,14 +122,17 @@ def test_acks_of_a_download_do_not_count_for_how_equally_uploads_share() -> None
     from dumbbell.run.directions import ways_of
 
     links = [dumbbell.Link(name, rate="10mbit") for name in ("down", "up")]
-    of = {"route": ["down"], "back": ["up"]}
-    groups = [dumbbell.Group(client=client, **of) for client in ("curl", "push", "push")]
+    groups = [
+        dumbbell.Group(client=client, route=["down"], back=["up"])
+        for client in ("curl", "push", "push")
+    ]
     ends = {"start_us": 0, "end_us": 10**6, "rtt_min_us": 0}
     flows = [
         {"group": at, "received_bytes": 1000, "requests": {"received_bytes": up}, **ends}
         for at, up in enumerate((20, 900, 900))
     ]
-    run = SimpleNamespace(scenario=dumbbell.Scenario(groups, links=links), summary={"flows": flows})
+    scenario = dumbbell.Scenario(groups, links=links)
+    run: Any = SimpleNamespace(scenario=scenario, summary={"flows": flows})
     down, up = ways_of(run)
     assert [got.group for got in up.groups] == [0, 1, 2]
     assert up.jain == pytest.approx(1)

@@ -27,7 +27,7 @@ __all__ = ["MARKERS", "Panel", "Series", "arrange", "axis_of", "other_axes"]
 Key = tuple[int, str, int]
 #: Markers for series whose algorithm's own is taken.
 MARKERS = "osD^vPXp<>h*"
-#: Shades of a colour that can be told apart.
+#: Shades of a colour that eyes distinguish.
 MAX_SHADES = 6
 
 
