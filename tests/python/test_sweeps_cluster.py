@@ -8,15 +8,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from dumbbell import EngineError, MissingPackageError, Scenario, Sweep
 from dumbbell.runs import Progress
-from dumbbell.runs.cluster import check_address
+from dumbbell.runs.cluster import Cluster, ClusterRunner, check_address
+from dumbbell.runs.handler import PendingRun, RunHandler
 from tests.python.test_sweeps_run import files
 
 distributed = pytest.importorskip("distributed")
@@ -82,7 +85,7 @@ def test_what_is_done_is_kept_when_a_cluster_loses_its_workers(monkeypatch, tmp_
             if progress.finished >= 2:
                 cluster.scale(0)
 
-        with pytest.raises(EngineError, match="has no workers"):
+        with pytest.raises(EngineError, match=r"has no workers|lost with its worker"):
             sweep.run(
                 cache=False, cluster=cluster, worker_timeout="1s", out=tmp_path, on_progress=follow
             )
@@ -94,6 +97,20 @@ def test_what_is_done_is_kept_when_a_cluster_loses_its_workers(monkeypatch, tmp_
     assert len(resumed.runs) == 80
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [("cannot unpack non-iterable Record object", EngineError), ("another mistake", TypeError)],
+)
+def test_a_worker_that_dies_while_its_result_is_read_is_a_line(said, kind):
+    """Dask's executor fails then: its future has a result, and no longer the state of one."""
+    cluster = cast("Cluster", SimpleNamespace(executor=None))
+    runner = ClusterRunner(cast("RunHandler[int, Any]", None), cluster, None)
+    future: Future[Any] = Future()
+    future.set_exception(TypeError(said))
+    with pytest.raises(kind):
+        runner.result(cast("PendingRun[int]", None), future)
+
+
 @pytest.mark.parametrize("restarts", [False, True])
 def test_a_scheduler_that_ends_is_a_line(restarts, tmp_path):
     """In processes of their own: Dask would print its tracebacks first."""
@@ -101,7 +118,8 @@ def test_a_scheduler_that_ends_is_a_line(restarts, tmp_path):
         command = [sys.executable, "-m", "dumbbell", "sweep", "copa", "--time", "60s"]
         command += ["--reps", "99", "--no-cache", "--out", tmp_path, "--cluster", address]
         sweep = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        while not list(tmp_path.glob("runs/*/*")) and sweep.poll() is None:
+        # Not what is being written, which is in a hidden directory.
+        while not list(tmp_path.glob("runs/[!.]*/run.json")) and sweep.poll() is None:
             time.sleep(0.05)
         process.kill()
         process.wait()
@@ -131,12 +149,13 @@ def worker(address: str) -> AbstractContextManager[Any]:
 @contextmanager
 def dask(*arguments: str) -> Iterator[Any]:
     command = [sys.executable, "-m", *arguments]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
         yield process
     finally:
-        process.terminate()
-        process.communicate(timeout=30)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # and what a worker's nanny started
+        process.communicate()
 
 
 def test_a_cluster_that_does_not_answer_is_a_line(cli, monkeypatch):

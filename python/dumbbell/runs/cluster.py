@@ -5,16 +5,22 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from dumbbell.base.errors import EngineError
 from dumbbell.base.optional import optional
 from dumbbell.base.quantities.quantity import Time
+from dumbbell.runs.executor import RemoteRunner, lost_run
+from dumbbell.runs.handler import PendingRun, RunHandler
+from dumbbell.runs.record import Record
 
-__all__ = ["WORKER_TIMEOUT", "Cluster", "connected"]
+__all__ = ["WORKER_TIMEOUT", "Cluster", "ClusterRunner", "connected"]
+
+K = TypeVar("K")
+R = TypeVar("R")
 
 #: Of a scheduler, by default.
 DEFAULT_PORT = 8786
@@ -22,6 +28,10 @@ DEFAULT_PORT = 8786
 CONNECT_TIMEOUT_S = 10
 #: How long a cluster may have no workers, by default.
 WORKER_TIMEOUT = "600s"
+#: Dask's complaint where a worker dies between a result and the question of how it ended.
+UNEXPECTED_RESULT = f"cannot unpack non-iterable {Record.__name__}"
+#: What prints tracebacks of Dask's before an error of ours.
+LOGGERS = ("asyncio", "distributed.client", "distributed.core", "tornado.application")
 #: How often a cluster that finishes nothing is asked for its workers, and after how long without
 #: any that is said, s.
 ASK_S, SAY_AFTER_S = 2, 4
@@ -46,14 +56,6 @@ class Cluster:
         self.executor: Executor = client.get_executor(pure=False)
         self.asked_s = self.had_workers_s = time.monotonic()
 
-    @property
-    def lost_errors(self) -> tuple[type[Exception], ...]:
-        """The errors by which Dask reports that workers died or the scheduler is gone."""
-        from distributed.comm.core import CommClosedError
-        from distributed.scheduler import KilledWorker
-
-        return (KilledWorker, CommClosedError)
-
     def waits_for(self) -> str:
         """Return what its runs wait for; nothing while it has workers.
 
@@ -76,6 +78,39 @@ class Cluster:
                 "are kept: run the command again"
             )
         return f"{none}; waiting up to {self.worker_timeout}" if without_s >= SAY_AFTER_S else ""
+
+
+class ClusterRunner(RemoteRunner[K, R]):
+    """The workers of a cluster.
+
+    Parameters
+    ----------
+    handler, window
+        As `RemoteRunner` has them.
+    cluster
+        The cluster.
+    """
+
+    def __init__(self, handler: RunHandler[K, R], cluster: Cluster, window: int | None) -> None:
+        from distributed.comm.core import CommClosedError
+        from distributed.scheduler import KilledWorker
+
+        super().__init__(handler, cluster.executor, window, (KilledWorker, CommClosedError))
+        self.cluster = cluster
+
+    def waits_for(self) -> str:
+        """Return what all runs wait for; nothing if they go on."""
+        return self.cluster.waits_for()
+
+    def result(self, case: PendingRun[K], future: Future[Any]) -> R:
+        """Return the result of a finished run, or raise its error."""
+        try:
+            return super().result(case, future)
+        except TypeError as error:
+            # Of Dask's executor, which finds a result where it looks for an error.
+            if UNEXPECTED_RESULT not in str(error):
+                raise
+            raise lost_run(EngineError("it died while its result was read")) from None
 
 
 @contextmanager
@@ -123,17 +158,19 @@ def connected(cluster: Any, worker_timeout: str = WORKER_TIMEOUT) -> Iterator[Cl
 
 @contextmanager
 def without_errors_of_dask() -> Iterator[None]:
-    """Keep tracebacks of Dask's client from stderr: what fails is an error of ours."""
-    logger = logging.getLogger("distributed.client")
+    """Keep tracebacks of Dask's from stderr: what fails is an error of ours."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
 
     def is_no_error(record: logging.LogRecord) -> bool:
         return record.levelno < logging.ERROR
 
-    logger.addFilter(is_no_error)
+    for logger in loggers:
+        logger.addFilter(is_no_error)
     try:
         yield
     finally:
-        logger.removeFilter(is_no_error)
+        for logger in loggers:
+            logger.removeFilter(is_no_error)
 
 
 def check_address(address: str) -> None:

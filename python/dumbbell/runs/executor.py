@@ -21,7 +21,7 @@ from dumbbell.run.execution import POLL_S
 from dumbbell.runs.handler import PendingRun, RunHandler, perform_remotely
 from dumbbell.runs.progress import Progress
 
-__all__ = ["LocalRunner", "RemoteRunner", "RunQueue", "Runner", "drive"]
+__all__ = ["LocalRunner", "RemoteRunner", "RunQueue", "Runner", "drive", "lost_run"]
 
 K = TypeVar("K")
 R = TypeVar("R")
@@ -144,8 +144,6 @@ class RemoteRunner(Runner[K, R]):
         How many runs it holds at a time.
     lost
         Further exceptions by which the executor reports that a run was lost.
-    waits_for
-        Returns what the executor waits for, or raises an `EngineError` if that has taken too long.
     """
 
     def __init__(
@@ -154,11 +152,9 @@ class RemoteRunner(Runner[K, R]):
         executor: Executor,
         window: int | None = None,
         lost: tuple[type[Exception], ...] = (),
-        waits_for: Callable[[], str] = str,
     ) -> None:
         self.handler = handler
         self.executor = executor
-        self.executor_waits_for = waits_for
         self.window = window or WINDOW
         self.lost: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, *lost)
         self.results: dict[Future[Any], R] = {}
@@ -186,10 +182,6 @@ class RemoteRunner(Runner[K, R]):
         except self.lost as error:
             raise lost_run(error) from None
         return self.handler.take(case, record)
-
-    def waits_for(self) -> str:
-        """Return what all runs wait for; nothing if they go on."""
-        return self.executor_waits_for()
 
     def stop(self, waiting: dict[Future[Any], PendingRun[K]]) -> None:
         """Cancel the runs that have not started; those under way end by themselves."""

@@ -17,7 +17,7 @@ from dumbbell.metrics import AllMetrics, judged_by
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
 from dumbbell.runs.cache import Cache, as_cache
-from dumbbell.runs.cluster import WORKER_TIMEOUT, Cluster, connected
+from dumbbell.runs.cluster import WORKER_TIMEOUT, Cluster, ClusterRunner, connected
 from dumbbell.runs.executor import LocalRunner, RemoteRunner, Runner, drive
 from dumbbell.runs.handler import RunHandler
 from dumbbell.runs.measuring import Measures
@@ -269,9 +269,7 @@ class Sweep:
         jobs: int | None,
     ) -> Runner[tuple[int, int], Measures]:
         if cluster is not None:
-            return RemoteRunner(
-                handler, cluster.executor, jobs, cluster.lost_errors, cluster.waits_for
-            )
+            return ClusterRunner(handler, cluster, jobs)
         if executor is not None:
             return RemoteRunner(handler, executor, jobs)
         return LocalRunner(handler, jobs or default_workers(self.engine))
