@@ -36,7 +36,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 CARGO = ["cargo", "test", "--release", "--config", "tests/checked.toml", "--workspace"]
 # Unit tests of the crates that do not run the kernel engine.
 CARGO_FAST = [*CARGO, "--no-fail-fast", "--exclude", "dumbbell-emu", "--lib"]
-COMPILE = [*CARGO, "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]
+COMPILE = [*CARGO, "--tests", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]
 DOCUMENTATION = [*CARGO, "--doc", "--quiet"]
 # The slowest are named at the end.
 PYTEST = [sys.executable, "-m", "pytest", "--durations=25", "--timeout=300"]
