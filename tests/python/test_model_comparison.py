@@ -73,7 +73,7 @@ def test_a_sweep_s_figures_have_the_models_that_are_of_such_flows(sweep, tmp_pat
     assert sums == pytest.approx([100, 100, 100])
     # Ware et al.'s model says nothing of the queue.
     (delay,) = figures.draw(figures.metric("queue_delay_mean_us"))
-    assert [curve.label for curve in delay.curves] == ["mean queueing delay"]
+    assert [curve.label for curve in delay.curves] == [""]
     assert [c.get("dashed", False) for c in chart(shares)["curves"]] == [False, False, True, True]
     png, svg = save(shares, tmp_path)
     assert png.stat().st_size > 10_000

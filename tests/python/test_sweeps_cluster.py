@@ -33,7 +33,7 @@ def test_a_worker_that_is_killed_takes_nothing_along(tmp_path: Path):
     killed: list[int] = []
     with (
         distributed.LocalCluster(
-            n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None,
+            n_workers=3, threads_per_worker=1, processes=True, dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         ) as cluster,
         distributed.Client(cluster) as client,
@@ -60,7 +60,7 @@ def test_a_worker_that_is_killed_takes_nothing_along(tmp_path: Path):
 def test_a_cluster_without_workers_is_told_and_waited_for(cli, monkeypatch):
     monkeypatch.setattr("dumbbell.runs.cluster.ASK_S", 0.1)
     monkeypatch.setattr("dumbbell.runs.cluster.SAY_AFTER_S", 0.3)
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster:
         at = cluster.scheduler_address
         outcome = cli("sweep", "copa", "--cluster", at, "--worker-timeout", "1s")
     none = f"cluster `{at}` has no workers; start one, e.g. `dask worker {at}`; "
@@ -77,7 +77,7 @@ def test_what_is_done_is_kept_when_a_cluster_loses_its_workers(monkeypatch, tmp_
     sweep = Sweep(Scenario(["copa"], time="1s"), {"buffer": "1..8bdp"}, reps=20)
     seen: list[Progress] = []
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
 
         def follow(progress: Progress) -> None:
@@ -212,7 +212,7 @@ def test_what_dask_takes_is_given_to_it(address):
 
 def test_a_cluster_of_dask_s_is_one():
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
         swept = Sweep(Scenario(["reno"], time="1s"), {}).run(cache=False, cluster=cluster)
     assert swept.rows["verdict"].to_pylist() == ["OK"]
