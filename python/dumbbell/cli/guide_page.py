@@ -21,8 +21,6 @@ __all__ = ["GuidePage"]
 MARGIN = "  "
 #: A link of a page; a terminal shows what it says.
 LINK = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
-
-
 #: One that is all there is in parentheses: a reference.
 REFERENCE = re.compile(r"\(\[[^\]]+\]\((?:notes/)?([\w-]+)\.md[^)\s]*\)\)")
 
