@@ -48,12 +48,6 @@ def test_the_readme_has_a_row_for_a_built_in_one(name: str, document: str) -> No
     assert f"\n| `{name}` | " in (ROOT / document).read_text(encoding="utf-8")
 
 
-def test_architecture_names_the_built_in_ones() -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    row = next(line for line in text.splitlines() if line.startswith("| `cc/*.bpf.c` |"))
-    assert [name for name in BUILT_IN if f"`{name}`" not in row] == []
-
-
 def test_each_built_in_one_has_a_style_of_its_own() -> None:
     assert sorted(STYLES) == BUILT_IN
     assert len({(style.color, style.marker) for style in STYLES.values()}) == len(BUILT_IN)

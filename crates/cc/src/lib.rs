@@ -3,8 +3,8 @@
 //! A congestion control algorithm is one C file that fills Linux's `struct tcp_congestion_ops`.
 //! `build.rs` compiles the built-in ones to shared objects that this crate embeds
 //! ([`builtin_names`]); a user's own file is compiled when it is loaded, against the
-//! same headers, which are embedded too. The same files compiled for BPF are embedded
-//! as well, for the kernel ([`BpfObject`]).
+//! same headers, which are embedded too. The built-in ones are also embedded as BPF objects, for the
+//! kernel ([`BpfObject`]).
 //!
 //! - [`Instance::load`] maps a private copy of the object and sets its parameters, so
 //!   that two instances of one congestion control algorithm share nothing, not even globals.
@@ -15,11 +15,12 @@
 //!   its parameters ([`Param`]) and time series ([`Series`]).
 //!
 //! The C is trusted as a kernel trusts a module: a file that writes through a wild pointer or
-//! divides by zero takes the process with it. Therefore foreign code runs in a process of its
-//! own, which [`confine()`]s itself and where [`report_crashes`] makes it report what happened; a
-//! cwnd that no TCP can have is a [`Fault`].
+//! divides by zero takes the process with it. Therefore foreign code runs in a separate process. That process calls
+//! [`confine()`] to restrict itself, and [`report_crashes`] to report a crash. What breaks TCP's rules without a crash,
+//! such as an impossible cwnd, is a [`Fault`].
 //!
-//! The socket and the ops table are those of `crates/cc-abi`. Each module uses those before it:
+//! The socket and the ops table are those of `crates/cc-abi`. A module uses those above it, and the
+//! types of `describe`:
 //!
 //! | module | what |
 //! |---|---|
@@ -27,9 +28,9 @@
 //! | `object` | what can be read from an object before it is mapped or loaded: ELF, ops tables, declarations |
 //! | `request` | a congestion control algorithm and its parameters, as requested |
 //! | `build` | from source to object: compilers, headers, build cache, built-ins |
-//! | `host` | loading an object, calling it, and what it does wrong |
+//! | `host` | loads an object, calls it, and detects crashes and broken rules |
 //! | `describe` | a congestion control algorithm's parameters and series |
-//! | `check` | the sources of `dumbbell cc check` |
+//! | `check` | the C program that `dumbbell cc check` compiles together with an algorithm |
 
 mod build;
 mod check;

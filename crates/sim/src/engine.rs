@@ -1,8 +1,8 @@
 //! The event loop: endpoints and network in virtual time.
 //!
-//! The network says whose event is next; the endpoints' timers are one of its sources, a
-//! tournament of their own. A deadline that moves later stays where it is there, and is checked again when
-//! it would have been due.
+//! The network says which source's event is next. All endpoints' timers together are one of its sources; a second
+//! tournament finds the earliest of them. It is updated when a deadline moves earlier. When one moves later, it keeps
+//! the old time; then [`Engine::wake`] finds that nothing is due, and enters the new one.
 
 use std::rc::Rc;
 
