@@ -48,6 +48,8 @@ PYTEST_PARALLEL = [*PYTEST, *PARALLEL]
 PYTEST_KERNEL = [*PYTEST_PARALLEL, "-o", "cache_dir=target/pytest-kernel"]
 # The crate whose tests measure time, by its directory.
 KERNEL_CRATE = "emu"
+# What a file with tests of the kernel engine says; conftest.py refuses such tests elsewhere.
+KERNEL_MARK = "mark.kernel"
 
 RUST_RESULT = re.compile(
     r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE
@@ -202,6 +204,22 @@ def run_kernel_rust(programs: Future[Programs]) -> tuple[Counter[str], list[Part
     return Counter(), []
 
 
+def kernel_files() -> list[str]:
+    """Return the files with tests of the kernel engine: a worker need not read the others."""
+    files = sorted((ROOT / "tests/python").rglob("test_*.py"))
+    return [str(file.relative_to(ROOT)) for file in files if KERNEL_MARK in file.read_text()]
+
+
+def run_others(marks: str) -> Counter[str]:
+    """Run Python's tests that are not of the kernel engine."""
+    # Once, not once a worker: pytest's rewriting of the tests and the packages' bytecode are kept.
+    start_s = time.monotonic()
+    execute([*PYTEST, "--collect-only", "--quiet"])
+    TOOK_S["compiling Python's tests"] += time.monotonic() - start_s
+    others = [*PYTEST_PARALLEL, "-m", f"not kernel{marks}"]
+    return Part("Python's tests", others, count_pytest).run()[0]
+
+
 def run_fast() -> Counter[str]:
     """Run what takes little."""
     marks = "not kernel and not browser and not slow and not long"
@@ -211,15 +229,14 @@ def run_fast() -> Counter[str]:
 
 def run_everything(marks: str) -> Counter[str]:
     """Run all parts, whatever the first ones say; `marks` are those of Python's tests."""
-    kernel = [*PYTEST_KERNEL, "-m", f"kernel{marks}"]
-    others = [*PYTEST_PARALLEL, "-m", f"not kernel{marks}"]
+    kernel = [*PYTEST_KERNEL, "-m", f"kernel{marks}", *kernel_files()]
     counts: Counter[str] = Counter()
     again: list[Part] = []
     with ThreadPoolExecutor() as pool:
         programs = pool.submit(compile_rust)
         beside = [
             pool.submit(run_rust, programs),
-            pool.submit(lambda: Part("Python's tests", others, count_pytest).run()[0]),
+            pool.submit(run_others, marks),
         ]
         rust = pool.submit(run_kernel_rust, programs)
         python = Part("the kernel engine's tests", kernel, count_pytest, niceness=FIRST)

@@ -38,6 +38,9 @@ IS_REFUSED = (
     and "Operation not permitted" in BY_NAME["BPF iterators"].value
 )
 
+#: What a file with tests of the kernel engine says, by which `run_all.py` finds it.
+KERNEL_MARK = "mark.kernel"
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -50,8 +53,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
                 pytest.skip(str(ability))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long: a worker that is done takes tests from another's end."""
+    for path in {item.path for item in items if item.get_closest_marker("kernel")}:
+        if KERNEL_MARK not in path.read_text(encoding="utf-8"):
+            raise pytest.UsageError(f"{path} has tests of the kernel engine: say `{KERNEL_MARK}`")
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

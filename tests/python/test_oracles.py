@@ -1,4 +1,7 @@
-"""tcptrace and tshark agree with us, but for what docs/notes/analysis.md lists."""
+"""tcptrace and tshark agree with us, but for what docs/notes/analysis.md lists.
+
+`CASES` and `RUN_CASES` give captures of the kernel engine `pytest.mark.kernel`.
+"""
 
 from __future__ import annotations
 
