@@ -22,6 +22,7 @@ from dumbbell.base.errors import ResultError, ScenarioError
 from dumbbell.compare.fair_part import fair_bits, part_of
 from dumbbell.compare.reference import ReferencePair, Side, compared, mean_values
 from dumbbell.compare.worst import WORST, worst_named
+from dumbbell.metrics import METRICS, ChosenMetrics, value_in
 from dumbbell.run import engine
 from dumbbell.scenario.file import format_scenario
 from dumbbell.scenario_space.candidate import Candidate, Plain, with_drawn_phase
@@ -295,11 +296,15 @@ def test_the_fair_share_is_what_is_there_for_equal_flows(groups, fields, expecte
 
 def test_each_failure_measures_and_says_something():
     run = dumbbell.run(Scenario(["reno", "cubic"], time="3s", buffer="8bdp"))
-    rows = dumbbell.metrics.measure(run)
-    for name in [*WORST, "drop_rate", "goodput_bps"]:
+    every = dumbbell.metrics.measure(run)
+    for name in [*WORST, "drop_rate", "goodput_bps", "utilization@bottleneck"]:
         worst = worst_named(name)
+        rows = ChosenMetrics(worst.metrics).of(run)
         value = worst.value(run, rows)
         assert value is not None, name
+        for measured in worst.metrics:  # as among all of them, and no others
+            assert value_in(rows[0], measured) == value_in(every[0], measured), name
+        assert len(rows[0].keys() & METRICS.keys()) <= len(worst.metrics)
         assert worst.score(value, value) <= max(0.0, 1.0 - value), name
         assert worst.shown(value, run.scenario), name
 

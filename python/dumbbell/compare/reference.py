@@ -10,7 +10,7 @@ from typing import Unpack
 from dumbbell.base.errors import DumbbellError
 from dumbbell.compare.fair_part import part_of
 from dumbbell.compare.worst import REALISTIC, Rows, Worst
-from dumbbell.metrics import AllMetrics
+from dumbbell.metrics import ChosenMetrics
 from dumbbell.run import Run
 from dumbbell.run.verdict import INVALID
 from dumbbell.runs import Execution, measure_each
@@ -82,7 +82,8 @@ def compared(
         return Side(None, 0.0, str(error))
 
     how = {"cache": None, **how}
-    sides = measure_each(listed, lambda _: AllMetrics(), take, on_failed=failed, **how)
+    measuring = ChosenMetrics(worst.metrics)
+    sides = measure_each(listed, lambda _: measuring, take, on_failed=failed, **how)
     return [ReferencePair(sides[n, 0], sides[n, 1]) for n in range(len(listed) // 2)]
 
 

@@ -34,6 +34,8 @@ class Worst(ABC):
         What the user calls it, and what it is.
     least
         The score from which on a scenario is a failure.
+    metrics
+        Those that `value` finds in the rows of a run.
     flows, has_competitor
         Of the plain scenario.
     """
@@ -41,6 +43,7 @@ class Worst(ABC):
     name: str
     doc: ClassVar[str] = ""
     least: float = 0.25
+    metrics: tuple[Metric, ...] = ()
     flows: ClassVar[int] = 1
     has_competitor: ClassVar[bool] = False
 
@@ -127,6 +130,7 @@ class OfMetric(Worst):
                 key="worst",
             )
         self.metric = metric
+        self.metrics = (metric,)
         self.name = metric.name
         self.least = LEAST_OF.get(metric.name, type(self).least)
 
@@ -198,10 +202,11 @@ class Bufferbloat(Worst):
     name = "bufferbloat"
     doc = "lets packets wait longer than the reference, p95, in base RTTs"
     least = 0.5
+    metrics = (METRICS["queue_delay_p95_us"],)
 
     def value(self, run: Run, rows: Rows) -> float | None:
         """Return the 95th percentile of the queueing delay in base RTTs."""
-        delay_us = rows[0].get("queue_delay_p95_us")
+        delay_us = rows[0].get(self.metrics[0].name)
         return None if delay_us is None else delay_us * 1000 / int(run.scenario.rtt)
 
     def score(self, tested: float, reference: float) -> float:

@@ -8,6 +8,7 @@ run, whole or after its warm-up. `link_observation.py` is the same of a link.
 """
 
 from dumbbell.metrics.all_metrics import AllMetrics, measuring_build, user_metrics
+from dumbbell.metrics.chosen_metrics import ChosenMetrics
 from dumbbell.metrics.harm import harm, harm_of
 from dumbbell.metrics.judged import judged_by
 from dumbbell.metrics.metric import METRICS, Metric, column_in, metric_named, register, value_in
@@ -20,6 +21,7 @@ __all__ = [
     "IN",
     "METRICS",
     "AllMetrics",
+    "ChosenMetrics",
     "Metric",
     "Observation",
     "Phase",

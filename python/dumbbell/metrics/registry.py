@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 # isort: off
@@ -31,7 +31,7 @@ from dumbbell.metrics import (  # noqa: F401
 )
 
 # isort: on
-from dumbbell.metrics.metric import AT, METRICS
+from dumbbell.metrics.metric import AT, METRICS, Metric
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.phase import IN, Phase
 from dumbbell.metrics.warmup import Warmup
@@ -44,9 +44,12 @@ __all__ = ["measure"]
 
 
 def measure(
-    run: Run, warmup: Warmup | None = None, phases: Sequence[Phase] = ()
+    run: Run,
+    warmup: Warmup | None = None,
+    phases: Sequence[Phase] = (),
+    metrics: Sequence[Metric] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return every metric of a run, a row per group.
+    """Return every metric of a run, or some, a row per group.
 
     Parameters
     ----------
@@ -56,6 +59,8 @@ def measure(
         What to leave out of its start; see `Metric.of`.
     phases
         Parts of the run that are measured too.
+    metrics
+        Which; all of `METRICS` by default.
 
     Returns
     -------
@@ -81,23 +86,24 @@ def measure(
         }
         for group in obs.groups
     ]
-    for row, values in zip(rows, values_of(obs), strict=True):
+    chosen = METRICS.values() if metrics is None else metrics
+    for row, values in zip(rows, values_of(obs, chosen), strict=True):
         row |= values
     for phase in phases:
-        for row, values in zip(rows, values_of(Observation(run, phase)), strict=True):
+        for row, values in zip(rows, values_of(Observation(run, phase), chosen), strict=True):
             row |= {f"{name}{IN}{phase}": value for name, value in values.items()}
     return rows
 
 
-def values_of(obs: Observation) -> list[dict[str, float | None]]:
-    """Return every metric of what is observed, by its name, for each group."""
+def values_of(obs: Observation, metrics: Iterable[Metric]) -> list[dict[str, float | None]]:
+    """Return metrics of what is observed, by their names, for each group."""
     rows: list[dict[str, float | None]] = [{} for _ in obs.groups]
     is_named = [link["name"] for link in obs.run.links] != [BOTTLENECK]
-    for metric in METRICS.values():
+    for metric in metrics:
         if metric.per == "link":
             of_links = metric.of_links(obs)
-            found = {metric.name: of_links[obs.index_of()]}
-            if is_named:
+            found = {metric.name: of_links[obs.index_of(metric.link)]}
+            if is_named and not metric.link:
                 named = zip(obs.links, of_links, strict=True)
                 found |= {f"{metric.name}{AT}{link.summary['name']}": each for link, each in named}
             for row in rows:
