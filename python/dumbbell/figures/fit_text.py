@@ -47,18 +47,22 @@ def fit_ticks(canvas: Canvas) -> None:
             )  # fmt: skip
 
 
-def fit_labels(canvas: Canvas) -> None:
+def fit_labels(canvas: Canvas) -> bool:
     """Wrap the labels of axes and titles to the length of the axes, of a canvas that is laid out.
 
     The layout gives room across a label, never along it: a label longer than its axis would be
-    cut at the edge of the canvas.
+    cut at the edge of the canvas. Return whether a label was wrapped, which needs other room.
     """
+    fitted = []
     for axes in shown(canvas):
         box = axes.get_window_extent()
-        for label in (axes.xaxis.label, axes.title):
-            label.set_text(wrapped(label, box.width))
+        fitted += [(label, wrapped(label, box.width)) for label in (axes.xaxis.label, axes.title)]
         label = axes.yaxis.label
-        label.set_text(wrapped(label, box.height, is_upright=True))
+        fitted.append((label, wrapped(label, box.height, is_upright=True)))
+    changed = [(label, text) for label, text in fitted if label.get_text() != text]
+    for label, text in changed:
+        label.set_text(text)
+    return bool(changed)
 
 
 def shown(canvas: Canvas) -> list[Axes]:

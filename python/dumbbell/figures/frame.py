@@ -168,7 +168,8 @@ def compose(
     legend.draw(canvas, handles)
     fit_ticks(canvas)
     grow(canvas, [axes for axes in grid if axes.get_visible()], rows, panel_mm)
-    fit_labels(canvas)
+    if fit_labels(canvas):
+        lay_out(canvas)
     return canvas
 
 
@@ -242,13 +243,12 @@ class Legend:
 def write(
     canvas: Canvas, directory: Path, name: str, formats: Iterable[str], dpi: int
 ) -> list[Path]:
-    """Write a figure in some formats; the same figure gives the same bytes."""
+    """Write a figure by `compose` in some formats; the same figure gives the same bytes."""
     metadata: dict[str, dict[str, Any]] = {
         "svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None},
     }  # fmt: skip
     files = {f"{name}.{each}": metadata[each] for each in formats}
-    # Once for all formats: most of the time of drawing is laying out.
-    lay_out(canvas)
+    # It is laid out, which takes most of the time of drawing.
     canvas.set_layout_engine(None)
     with adding(directory) as place_for:
         for file, about in files.items():
