@@ -57,6 +57,8 @@ class GroupTransfers:
 
     def where(self, which: npt.NDArray[np.bool_]) -> GroupTransfers:
         """Return some of them."""
+        if not len(self):
+            return self
         return GroupTransfers(*(getattr(self, field.name)[which] for field in fields(self)))
 
     def of(self, kind: str) -> GroupTransfers:

@@ -52,6 +52,8 @@ class SurvivalCurve:
     @cached_property
     def shares(self) -> npt.NDArray[np.float64]:
         """S at each of `times`."""
+        if not self._ended.any():  # as in most runs, which have no transfers
+            return np.empty(0)
         seen = self._times.size - np.searchsorted(self._times, self.times)
         past = np.searchsorted(self._times[self._ended], self.times, "right")
         ended = np.diff(past, prepend=0)
@@ -65,6 +67,8 @@ class SurvivalCurve:
 
     def quantile(self, q: float) -> float | None:
         """Return the time that a share q does not exceed; None if too many were cut off."""
+        if not self.shares.size:
+            return None
         reached = np.flatnonzero(self.shares <= 1 - q + ROUNDING)
         return float(self.times[reached[0]]) if reached.size else None
 
