@@ -1,40 +1,98 @@
 """Shell completion, as bash, zsh and fish ask for it."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from dumbbell.cli import command_line
+from dumbbell.terminal.completion import COMPLETE
 
 ROOT: Any = command_line()
 
 SLOW = ("numpy", "pyarrow", "matplotlib", "plotly")
+#: Forks a process for each line of its input, an environment, that is dumbbell in it. It has loaded
+#: all commands, as completing loads them: that takes most of a process's time.
+FORKING = """
+import gc, json, os, sys, tempfile
+from dumbbell.cli import command_line, main
+from dumbbell.terminal.placeholders import PlaceholderImporter
+sys.meta_path.insert(0, PlaceholderImporter())
+root = command_line()
+for name in root.list_commands(None):
+    root.commands[name].load()
+gc.freeze()
+for line in sys.stdin:
+    files = [tempfile.TemporaryFile() for _ in range(2)]
+    child = os.fork()
+    if child == 0:
+        os.environ |= json.loads(line)
+        for number, file in enumerate(files, start=1):
+            os.dup2(file.fileno(), number)
+        try:
+            main()
+        except SystemExit as leaving:  # at once: to tidy up takes longer than to answer
+            sys.stdout.flush()
+            os._exit(leaving.code or 0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    said = [file.seek(0) or file.read().decode() for file in files]
+    print(json.dumps([code, *said]), flush=True)
+"""
 
 
-def ask(shell: str, line: str) -> list[str]:
-    """Return what the protocol answers for a line, as its shell's script asks."""
-    environment = {**os.environ, "_DUMBBELL_COMPLETE": f"complete_{shell}"}
+def asked(shell: str, line: str) -> dict[str, str]:
+    """Return the environment in which a shell's script asks about a line."""
+    environment = {COMPLETE: f"complete_{shell}"}
     if shell == "bash":
         # bash breaks words at `:` and `=` too.
-        words = re.findall(r"[:=]|[^:= ]+|(?<= )$", line)
-        environment |= {"COMP_WORDS": "\n".join(words), "COMP_CWORD": str(len(words) - 1)}
-    else:
-        environment |= {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+        broken = re.findall(r"[:=]|[^:= ]+|(?<= )$", line)
+        return environment | {"COMP_WORDS": "\n".join(broken), "COMP_CWORD": str(len(broken) - 1)}
+    return environment | {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+
+
+Ask = Callable[[str, str], list[str]]
+
+
+@pytest.fixture(scope="module")
+def ask() -> Iterator[Ask]:
+    """Return what the protocol answers for a line."""
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def answers(shell: str, line: str) -> list[str]:
+            print(json.dumps(asked(shell, line)), file=process.stdin, flush=True)
+            code, out, err = json.loads(process.stdout.readline())
+            assert (code, err) == (0, "")
+            return out.splitlines()
+
+        yield answers
+        process.stdin.close()
+
+
+@pytest.fixture
+def words(ask: Ask) -> Ask:
+    """Return the words of what is answered, without what they are."""
+    return lambda shell, line: [each.partition("\t")[0] for each in ask(shell, line) if each]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_process_that_has_loaded_nothing_answers_the_same(ask, shell):
+    line = "dumbbell run copa:mode_sw"
     done = subprocess.run(
         [sys.executable, "-m", "dumbbell"],
-        env=environment, capture_output=True, text=True, check=True,
+        env={**os.environ, **asked(shell, line)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stderr == ""
-    return done.stdout.splitlines()
-
-
-def words(shell: str, line: str) -> list[str]:
-    return [answer.partition("\t")[0] for answer in ask(shell, line) if answer]
+    assert done.stdout.splitlines() == ask(shell, line) != []
 
 
 @pytest.mark.parametrize(
@@ -55,13 +113,13 @@ def words(shell: str, line: str) -> list[str]:
     ],
 )
 @pytest.mark.parametrize("shell", ["bash", "fish"])
-def test_completes(shell, line, expected):
+def test_completes(words, shell, line, expected):
     found = words(shell, line)
     assert [word for word in found if word in expected] == expected
     assert len(found) <= len(expected) + 3
 
 
-def test_completes_parameters_with_their_defaults():
+def test_completes_parameters_with_their_defaults(ask, words):
     assert words("fish", "dumbbell run copa:mode_sw") == ["copa:mode_switching=1"]
     twice = "dumbbell run copa:mode_switching=0,mode_window"
     assert words("fish", twice) == ["copa:mode_switching=0,mode_window_rtts=10"]
@@ -71,36 +129,47 @@ def test_completes_parameters_with_their_defaults():
     assert words("bash", "dumbbell run nosuch:") == []
 
 
-def test_zsh_gets_descriptions():
+def test_zsh_gets_descriptions(ask):
     (answer,) = ask("zsh", "dumbbell run vega")
     assert answer.startswith('_arguments \'*: :(("vegas":"Vegas')
     assert ask("zsh", "dumbbell run ./mine") == ["_files"]
 
 
-def test_files_are_the_shell_s():
+def test_files_are_the_shell_s(words):
     for line in ("dumbbell run ./m", "dumbbell report ", "dumbbell run copa --out "):
         assert words("fish", line) == []
 
 
-@pytest.mark.parametrize("command", ROOT.list_commands(None))
-def test_loads_no_large_package(command, tmp_path):
+#: Asks about every command's options, one after the other in one process, and prints by command
+#: what was answered and which large packages came with it.
+OPTIONS_OF_EACH = f"""
+import contextlib, io, json, os, sys
+from dumbbell.cli import main
+found = {{}}
+for command in sys.argv[1:]:
+    os.environ["_TYPER_COMPLETE_ARGS"] = f"dumbbell {{command}} --"
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        main()
+    real = [name for name in {SLOW} if getattr(sys.modules.get(name), "__file__", None)]
+    found[command] = [out.getvalue(), real]
+print(json.dumps(found))
+"""
+
+
+def test_no_command_loads_a_large_package():
     """Typing waits for it: every command's options come without numpy and pyarrow."""
-    code = (
-        "import atexit, sys\n"
-        f"real = lambda: [n for n in {SLOW} if getattr(sys.modules.get(n), '__file__', None)]\n"
-        "atexit.register(lambda: print(real(), file=sys.stderr))\n"
-        "from dumbbell.cli import main; main()"
-    )
-    environment = {
-        **os.environ, "_DUMBBELL_COMPLETE": "complete_fish",
-        "_TYPER_COMPLETE_ARGS": f"dumbbell {command} --",
-        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
-    }  # fmt: skip
+    environment = {**os.environ, **asked("fish", "")}
+    commands = ROOT.list_commands(None)
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stderr == "[]\n"
-    assert "--help\t" in done.stdout
+        [sys.executable, "-c", OPTIONS_OF_EACH, *commands],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    assert list(found) == commands
+    for command, (answer, loaded) in found.items():
+        assert loaded == [], command
+        assert "--help\t" in answer, command
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
