@@ -72,6 +72,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """Let garbage be looked for in everything, as at any program's end."""
+    gc.unfreeze()
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a command left."""

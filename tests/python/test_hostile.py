@@ -76,6 +76,7 @@ def owned_library(directory: Path) -> bytes:
     return output.read_bytes()
 
 
+@cache
 def unshare(user: str) -> list[str]:
     """Return what starts a program in namespaces of its own."""
     if shutil.which("unshare") is None:
