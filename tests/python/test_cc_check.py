@@ -15,7 +15,7 @@ import pytest
 from dumbbell import _core
 from dumbbell.base.errors import EngineError, ResultError, ScenarioError
 from dumbbell.cc_check import check
-from dumbbell.cc_check.storm import storm
+from dumbbell.cc_check.storm import SANITIZER_OPTIONS, Storm, storm
 from dumbbell.congestion_control import congestion_controls
 from dumbbell.congestion_control.new import new
 from tests.python.thorough import THOROUGH
@@ -88,12 +88,21 @@ def test_a_place_is_found_for_sanitizers_that_cannot_start_a_program(
     if shutil.which("addr2line") is None:
         pytest.skip("no addr2line, which binutils has")
     code, _, message = SINS["wild"]
-    monkeypatch.setattr("dumbbell.cc_check.storm.SANITIZER_OPTIONS", "symbolize=0")
+    options = f"{SANITIZER_OPTIONS}:symbolize=0"
+    monkeypatch.setattr("dumbbell.cc_check.storm.SANITIZER_OPTIONS", options)
     found = storm(sinful(tmp_path, code), seeds=1)
     assert any(message in finding.message for finding in found.findings), found.findings
 
 
+@pytest.fixture
+def _one_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Send through the build with sanitizers alone, where no other build is looked at."""
+    monkeypatch.setattr("dumbbell.cc_check.storm.FILLINGS", ())
+
+
+@pytest.mark.usefixtures("_one_build")
 def test_a_storm_harms_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dumbbell.cc_check.storm.ends", lambda _builder: ())
     harm = tmp_path / "harm"
     calls = f'extern int open(const char *, int, ...); open("{harm}", 0101, 0600);'
     file = sinful(tmp_path, f"{{ {calls} }}")
@@ -124,6 +133,7 @@ def test_our_own_weather_a_storm(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert found.calls["ssthresh"] > 500
 
 
+@pytest.mark.usefixtures("_one_build")
 def test_a_parameter_is_sent_through_a_storm_at_both_ends_of_its_range(tmp_path: Path) -> None:
     file = tmp_path / "sin.bpf.c"
     text = HOSTILE.read_text().replace("0, 0, 7,", "0, 0, 9,")
@@ -208,6 +218,7 @@ def test_what_the_verifier_refuses_still_runs(
     monkeypatch.setattr(_core, "verify", refuse)
     steps = sys.modules["dumbbell.cc_check.check"]
     monkeypatch.setattr(steps, "has_capabilities", lambda *_: True)
+    monkeypatch.setattr(steps, "storm", lambda _file, seeds: Storm(seeds=seeds))
     new("mine", tmp_path)
     checked = check(str(tmp_path / "mine/mine.bpf.c"), storms=1)
     assert checked.sanity is not None

@@ -47,7 +47,7 @@ class Builder:
 
     def build(self, name: str, extra: Sequence[str]) -> Path | None:
         """Build the program; None if it does not build."""
-        driver = self.driver(has_asan=any("=address" in flag for flag in extra))
+        driver = self.driver()
         if driver is None:
             return None
         # A module's warnings show which variant it is for.
@@ -58,16 +58,15 @@ class Builder:
                 return program
         return None
 
-    def driver(self, *, has_asan: bool) -> Path | None:
+    def driver(self) -> Path | None:
         """Compile the driver, once for all builds; None if that fails.
 
         What is looked for is in the algorithm: the driver is optimised, and no sanitizer's code is
         in it. AddressSanitizer watches the heap, where sockets are, of the whole program.
         """
-        driver = self.directory / ("storm-asan.o" if has_asan else "storm.o")
-        flags = ["-O1", "-g", *(["-D__SANITIZE_ADDRESS__"] if has_asan else [])]
-        storm = ["-w", "-Dconst=", "-c", "storm.c", "-o", str(driver)]
-        if driver.exists() or self.compile([*flags, *self.driver_flags, *storm]):
+        driver = self.directory / "storm.o"
+        storm = ["-O1", "-g", "-w", "-Dconst=", "-c", "storm.c", "-o", str(driver)]
+        if driver.exists() or self.compile([*self.driver_flags, *storm]):
             return driver
         return None
 

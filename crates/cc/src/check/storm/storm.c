@@ -152,13 +152,12 @@ static void say_where(char *what, int number)
 	fflush(NULL);
 }
 
-#ifndef __SANITIZE_ADDRESS__
+/* AddressSanitizer handles some of these itself, by its options. */
 static void crashed(int number)
 {
 	say_where("crash", number);
 	_exit(1);
 }
-#endif
 
 /* Called by AddressSanitizer before it reports. */
 void __asan_on_error(void);
@@ -183,6 +182,7 @@ static void look(int number)
 
 int main(int argc, char **argv)
 {
+	int crashes[] = { SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSEGV, SIGBUS };
 	struct tcp_congestion_ops *ops;
 	u64 number[4];
 
@@ -190,12 +190,8 @@ int main(int argc, char **argv)
 		return 2;
 	for (int i = 0; i < 4; i++)
 		number[i] = strtoul(argv[i + 1], NULL, 10);
-#ifndef __SANITIZE_ADDRESS__
-	int crashes[] = { SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSEGV, SIGBUS };
-
 	for (u32 i = 0; i < sizeof(crashes) / sizeof(int); i++)
 		signal(crashes[i], crashed);
-#endif
 	signal(SIGALRM, look);
 	alarm(1);
 	random_state = dumbbell_random_state = number[0];
