@@ -73,10 +73,11 @@ def student_interval(x: FloatArray, level: float = LEVEL) -> Interval:
 def studentized_means(x: FloatArray) -> FloatArray:
     """Return (x̄* - x̄)/s* of resamples of some values, except resamples without variance."""
     resamples = x[picks(x.size)]
-    errors = resamples.std(axis=1, ddof=1) / math.sqrt(x.size)
+    means = resamples.mean(axis=1)
+    errors = resamples.std(axis=1, ddof=1, mean=means[:, np.newaxis]) / math.sqrt(x.size)
     # Leave out resamples of a single value, in which rounding errors may look like variance.
     spread = errors > 1e-12 * np.ptp(x)
-    studentized: FloatArray = (resamples[spread].mean(axis=1) - x.mean()) / errors[spread]
+    studentized: FloatArray = (means[spread] - x.mean()) / errors[spread]
     return studentized
 
 

@@ -101,6 +101,8 @@ class Quantity(int):
         Self
             The value in base units.
         """
+        if type(text) is cls and minimum <= text <= cls.maximum:
+            return text
         factor = 1
         if isinstance(text, cls):
             value = Fraction(int(text))
