@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dumbbell.archive import archive, verify
-from dumbbell.figures import save_all
+from dumbbell.figures import frame, save_all
 from dumbbell_studies import papers
 from dumbbell_studies.papers import PAPERS, reproduce
 from dumbbell_studies.papers.conclusion import FindingAttribution
@@ -43,6 +43,17 @@ def _few_drawn(monkeypatch):
         return save_all([each for each in figures if each.name.endswith(("-2a", "-3"))], directory)
 
     monkeypatch.setattr(sys.modules[reproduce.__module__], "save_all", save_few)
+
+
+@pytest.fixture
+def _no_png(monkeypatch):
+    """Write figures as SVGs only, where their names are looked at."""
+    whole = frame.write
+
+    def write_svg(canvas, directory, name, formats, dpi):
+        return whole(canvas, directory, name, ("svg",), dpi)
+
+    monkeypatch.setattr(frame, "write", write_svg)
 
 
 @pytest.fixture(scope="module")
@@ -257,6 +268,7 @@ def test_all_papers_make_one_site(reproduced, tmp_path):
 OVER_TIME = ["3", "4", "5", "7", "8", "9", "10", "11", "12"]
 
 
+@pytest.mark.usefixtures("_no_png")
 def test_capture_draws_the_figures_over_time_from_captures_too_which_agree(
     cli, short_paper, tmp_path, monkeypatch
 ):

@@ -729,7 +729,7 @@ def test_a_directory_s_name_may_have_any_bytes(tmp_path, cli):
     for place in map(str, (run, sweep)):
         commands = (
             ("report", place), ("report", "export", place, "--csv"), ("compare", place, place),
-            ("plot", place), ("archive", place, "-o", f"{place}.tar.zst"),
+            ("plot", place, "--format", "svg"), ("archive", place, "-o", f"{place}.tar.zst"),
             ("archive", "verify", f"{place}.tar.zst"),
         )  # fmt: skip
         for command in commands:

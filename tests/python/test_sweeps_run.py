@@ -413,13 +413,14 @@ def open_files() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
-def test_thousands_of_runs_leave_no_files_open_and_little_in_memory():
-    sweep = Sweep(Scenario(["reno"], time="200ms", sample="0s"), {"buffer": "1bdp,2bdp"}, reps=500)
+def test_many_runs_leave_no_files_open_and_little_in_memory():
+    """Each run is looked at: of one, no file may be open and 3 kB may be left."""
+    sweep = Sweep(Scenario(["reno"], time="200ms", sample="0s"), {"buffer": "1bdp,2bdp"}, reps=100)
     before = open_files()
     result = sweep.run(cache=False)
     assert open_files() <= before
-    assert len(result.runs) == 1000
+    assert len(result.runs) == 200
     assert isinstance(result.runs, KeptRuns)
     packed = sum(len(kept.packed) for kept in result.runs.kept.values())
-    assert packed < 1000 * 3000
-    assert isinstance(result.runs[1, 499], Run)
+    assert packed < 200 * 3000
+    assert isinstance(result.runs[1, 99], Run)
