@@ -65,17 +65,18 @@ def ask() -> Iterator[Ask]:
     with subprocess.Popen(
         [sys.executable, "-c", FORKING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
+        to, of = process.stdin, process.stdout
+        assert to is not None
+        assert of is not None
 
         def answers(shell: str, line: str) -> list[str]:
-            print(json.dumps(asked(shell, line)), file=process.stdin, flush=True)
-            code, out, err = json.loads(process.stdout.readline())
+            print(json.dumps(asked(shell, line)), file=to, flush=True)
+            code, out, err = json.loads(of.readline())
             assert (code, err) == (0, "")
-            return out.splitlines()
+            return str(out).splitlines()
 
         yield answers
-        process.stdin.close()
+        to.close()
 
 
 @pytest.fixture
