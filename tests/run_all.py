@@ -214,7 +214,7 @@ def run_others(marks: str) -> Counter[str]:
     """Run Python's tests that are not of the kernel engine."""
     # Once, not once a worker: pytest's rewriting of the tests and the packages' bytecode are kept.
     start_s = time.monotonic()
-    execute([*PYTEST, "--collect-only", "--quiet"])
+    execute([*PYTEST, "--collect-only", "--quiet"], niceness=AWAITED)
     TOOK_S["compiling Python's tests"] += time.monotonic() - start_s
     others = [*PYTEST_PARALLEL, "-m", f"not kernel{marks}"]
     return Part("Python's tests", others, count_pytest).run()[0]
