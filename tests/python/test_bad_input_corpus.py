@@ -414,7 +414,7 @@ def test_closed_streams_are_no_ones_files(tmp_path):
 def test_a_mix_may_be_longer_than_a_path(cli):
     mix = "+".join(["reno"] * 900)
     assert len(mix) > os.pathconf("/", "PC_PATH_MAX")
-    assert cli("run", mix, "--time", "100ms", "--sample", "0s").code == 0
+    assert cli("run", mix, "--time", "200ms", "--sample", "0s").code == 0
 
 
 def test_names_that_are_not_utf_8(tmp_path):

@@ -72,7 +72,7 @@ def student_interval(x: FloatArray, level: float = LEVEL) -> Interval:
 
 def studentized_means(x: FloatArray) -> FloatArray:
     """Return (x̄* - x̄)/s* of resamples of some values, except resamples without variance."""
-    resamples = x[picks(x.size)]
+    resamples = x.take(picks(x.size), mode="clip")  # none is outside; other modes look twice
     means = resamples.mean(axis=1)
     errors = resamples.std(axis=1, ddof=1, mean=means[:, np.newaxis]) / math.sqrt(x.size)
     # Leave out resamples of a single value, in which rounding errors may look like variance.
