@@ -10,7 +10,6 @@ mod codel;
 mod copa;
 mod cubic;
 mod dctcp;
-mod deterministic_loss;
 mod dualpi2;
 mod fq_codel;
 mod generic_fairness;

@@ -9,6 +9,7 @@ mod accecn;
 mod ack_path;
 mod close;
 mod delivery_rate;
+mod deterministic_loss;
 mod earlier_linux;
 mod earlier_timing;
 mod ecn;
