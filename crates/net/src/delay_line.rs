@@ -124,6 +124,18 @@ impl<T> DelayLine<T> {
         self.items.pop_front().map(|(_, item)| item)
     }
 
+    /// Whether the delay will change, or has.
+    pub(crate) fn changes_delay(&self) -> bool {
+        !self.steps.is_empty() || self.not_before_ns > 0
+    }
+
+    /// What entered last (1), before that (2) and so on, and when it entered, ns, where the delay does not change.
+    #[inline]
+    pub(crate) fn from_back(&self, place: usize) -> Option<(&T, u64)> {
+        let (due_ns, item) = self.items.get(self.items.len().checked_sub(place)?)?;
+        Some((item, due_ns - self.delay_ns))
+    }
+
     /// The smallest delay that it has from now on, ns.
     pub fn least_delay_ns(&self) -> u64 {
         let later_ns = self.steps.iter().map(|step| step.delay_ns);

@@ -62,9 +62,10 @@ enum Next {
 /// A source of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    Transmitter(u32),
+    Transmitter,
+    Propagation,
     Timer,
-    /// A link's propagation or a delay line.
+    /// A delay line.
     Line,
     Entrance,
 }
@@ -120,6 +121,8 @@ pub struct Network<H> {
     entrances: u64,
     due: Tournament,
     sources: Vec<Source>,
+    /// The number of the event that happens, and its source.
+    event: (u64, usize),
     effects: Effects<H>,
 }
 
@@ -155,9 +158,9 @@ impl<H: Header> Network<H> {
             lines_of_sources.push(line);
         };
         let mut idle_links = Vec::new();
-        for (index, (link, propagation)) in (0..).zip(links) {
-            add(Source::Transmitter(index), DelayLine::new(0));
-            add(Source::Line, propagation);
+        for (link, propagation) in links {
+            add(Source::Transmitter, DelayLine::new(0));
+            add(Source::Propagation, propagation);
             idle_links.push(link);
         }
         add(Source::Timer, DelayLine::new(0));
@@ -175,6 +178,7 @@ impl<H: Header> Network<H> {
             routes: starts,
             to_enter: BTreeMap::new(),
             entrances: 0,
+            event: (0, 0),
             effects: Effects::new(),
         }
     }
@@ -331,10 +335,15 @@ impl<H: Header> Network<H> {
 
     #[inline(always)]
     fn happen_at<O: Observer<H>>(&mut self, source: usize, now_ns: u64, observer: &mut O) -> Event {
+        self.event = (self.event.0 + 1, source);
         match self.sources[source] {
-            Source::Transmitter(_) => {
+            Source::Transmitter => {
                 self.transmit(source / 2, now_ns, observer);
                 Event::Inside
+            }
+            Source::Propagation => {
+                self.settle_link(source / 2, now_ns + 1, observer);
+                self.come_out(source, now_ns, observer)
             }
             Source::Timer => Event::Timer,
             Source::Line => self.come_out(source, now_ns, observer),
@@ -353,7 +362,12 @@ impl<H: Header> Network<H> {
         observer: &mut O,
     ) -> Option<(u64, Event)> {
         let (source, now_ns) = self.next();
-        (now_ns <= until_ns).then(|| (now_ns, self.happen(source, now_ns, observer)))
+        if now_ns > until_ns {
+            // What enters now comes after all that happened.
+            self.event = (self.event.0 + 1, usize::MAX);
+            return None;
+        }
+        Some((now_ns, self.happen(source, now_ns, observer)))
     }
 
     /// The element that a packet leaves by.
@@ -437,6 +451,17 @@ impl<H: Header> Network<H> {
         observer: &mut O,
     ) {
         let link = &mut self.links[index];
+        if link.is_foreseen() {
+            let (event, source) = self.event;
+            let when = (event, 2 * index < source);
+            let propagation = &mut self.lines[2 * index + 1];
+            if let Some(due_ns) =
+                link.arrive_foreseen(index, now_ns, packet, when, propagation, observer)
+            {
+                self.due.set(2 * index + 1, due_ns);
+            }
+            return;
+        }
         link.arrive(index, now_ns, packet, &mut self.effects, observer);
         let transmitter = 2 * index;
         if link.has_clock() {
@@ -504,6 +529,38 @@ impl<H: Header> Network<H> {
             let next_ns = self.links[member].next_event_of_medium_ns(now_ns, channel);
             self.due.set(2 * member, next_ns);
         }
+    }
+
+    /// From now on links that can do without have no events: this network is idle, nothing in it will be changed but by
+    /// its own steps, and observers may hear of a departure when it is looked for ([`Network::settle`]).
+    pub fn foresee(&mut self) {
+        for (link, propagation) in self
+            .links
+            .iter_mut()
+            .zip(self.lines.iter().skip(1).step_by(2))
+        {
+            link.foresee(propagation);
+        }
+    }
+
+    /// Informs `observer` of everything that went on a wire before `until_ns`.
+    pub fn settle<O: Observer<H>>(&mut self, until_ns: u64, observer: &mut O) {
+        for index in 0..self.links.len() {
+            self.settle_link(index, until_ns, observer);
+        }
+    }
+
+    #[inline(always)]
+    fn settle_link<O: Observer<H>>(&mut self, index: usize, until_ns: u64, observer: &mut O) {
+        let propagation = &self.lines[2 * index + 1];
+        self.links[index].settle(index, until_ns, propagation, observer);
+    }
+
+    /// Packets that wait for a link, of super-packets each segment.
+    pub fn waiting_segments(&self, link: usize) -> u64 {
+        let propagation = &self.lines[2 * link + 1];
+        let (link, lines) = (&self.links[link], propagation);
+        link.waiting_segments() + link.foreseen_segments(lines)
     }
 
     /// Informs `observer` of every link as it stands at `now_ns`, for books that reach to the very end.

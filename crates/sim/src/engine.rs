@@ -68,7 +68,10 @@ impl<T: Tap> Engine<T> {
             .zip(&scenario.groups)
             .map(|(instance, group)| (Rc::clone(instance), group.flows as usize))
             .collect();
-        let network = scenario.network(0);
+        let mut network = scenario.network(0);
+        if !T::RECORDS {
+            network.foresee();
+        }
         let mut flows: Vec<Endpoints> = (0_u32..)
             .zip(&scenario.groups)
             .flat_map(|(index, group)| (0..group.flows).map(move |number| (index, group, number)))
@@ -162,6 +165,7 @@ impl<T: Tap> Engine<T> {
             flow.sender.settle(self.end_ns);
         }
         self.applications.settle(self.end_ns);
+        self.network.settle(self.end_ns + 1, &mut self.watch);
         self.network.close_books(self.end_ns, &mut self.watch);
         self.watch.meter.close(&mut self.network, self.end_ns);
         self.reached_ns = self.end_ns;
@@ -186,6 +190,7 @@ impl<T: Tap> Engine<T> {
 
     fn sample(&mut self) {
         let now_ns = self.next_sample_ns;
+        self.network.settle(now_ns, &mut self.watch);
         let meters = &mut self.watch.meter.links;
         let links = self.network.links();
         let (flows, applications) = (&mut self.flows, &mut self.applications);

@@ -38,8 +38,8 @@ impl<H> Network<H> {
     /// The links on each route, by number.
     pub fn links_of_routes(&self) -> Vec<Vec<usize>> {
         let link = |source: usize| match self.sources[source] {
-            Source::Transmitter(link) => Some(link as usize),
-            Source::Line | Source::Timer | Source::Entrance => None,
+            Source::Transmitter => Some(source / 2),
+            Source::Propagation | Source::Line | Source::Timer | Source::Entrance => None,
         };
         (self.routes.iter())
             .map(|&start| {
