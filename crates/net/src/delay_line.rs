@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::ring::Ring;
+
 /// A change of a line's delay. What is on the line then keeps the time it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DelayStep {
@@ -21,7 +23,7 @@ pub struct DelayLine<T> {
     next_step_ns: u64,
     /// Nothing comes out before, ns: what entered ahead of the last step.
     not_before_ns: u64,
-    items: VecDeque<(u64, T)>,
+    items: Ring<(u64, T)>,
 }
 
 impl<T> DelayLine<T> {
@@ -37,7 +39,7 @@ impl<T> DelayLine<T> {
             next_step_ns: steps.front().map_or(u64::MAX, |step| step.at_ns),
             steps,
             not_before_ns: 0,
-            items: VecDeque::new(),
+            items: Ring::new(),
         }
     }
 
@@ -66,10 +68,8 @@ impl<T> DelayLine<T> {
             self.step();
         }
         let due_ns = (now_ns + self.delay_ns).max(self.not_before_ns);
-        let place = self
-            .items
-            .partition_point(|&(other_ns, _)| other_ns <= due_ns);
-        self.items.insert(place, (due_ns, item));
+        let is_later = |other: &(u64, T)| other.0 > due_ns;
+        let place = self.items.insert_before((due_ns, item), is_later);
         (place == 0).then_some(due_ns)
     }
 

@@ -191,6 +191,9 @@ impl LinkMeter {
     #[inline(always)]
     fn charge<H: Header>(&mut self, now_ns: u64, link: &Link<H>) {
         let elapsed_ns = now_ns - self.since_ns;
+        if elapsed_ns == 0 {
+            return;
+        }
         let backlog_bytes = link.backlog_bytes();
         self.backlog_byte_ns += u128::from(elapsed_ns) * u128::from(backlog_bytes);
         // What a shaper holds back does not wait for the wire.

@@ -59,29 +59,17 @@ enum Next {
     End,
 }
 
-/// A source of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    Transmitter,
-    Propagation,
-    Timer,
-    /// A delay line.
-    Line,
-    Entrance,
-}
-
 /// A source of events, as [`Network::next`] names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceId(u32);
 
 /// What an event was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum Event<H> {
     /// Something inside the network.
     Inside,
-    /// A packet is at the end of its route: [`Network::delivery`] shows it, and
-    /// [`Network::take_delivery`] or [`Network::release_delivery`] must be called.
-    Delivery(Exit),
+    /// A packet is at the end of its route, and has left the network there.
+    Delivery(Packet<H>, Exit),
     /// The time that [`Network::set_timer`] was given.
     Timer,
 }
@@ -89,13 +77,6 @@ pub enum Event {
 /// The element by which a packet leaves the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit(u32);
-
-impl Exit {
-    /// The propagation of the first link: of a dumbbell the way to the receivers.
-    pub const FIRST_LINK: Self = Self(1);
-    /// The first line behind one link: of a dumbbell of one base RTT the way back to the senders.
-    pub const FIRST_LINE: Self = Self(3);
-}
 
 /// Links, delay lines and routes. Sans-IO: packets enter, time is an argument, events happen when
 /// they are asked to.
@@ -120,7 +101,10 @@ pub struct Network<H> {
     to_enter: BTreeMap<(u64, u64), (usize, Packet<H>)>,
     entrances: u64,
     due: Tournament,
-    sources: Vec<Source>,
+    /// The source that is the driver's timer.
+    timer: usize,
+    /// The source that is what enters later, the last one.
+    entrance: usize,
     /// The number of the event that happens, and its source.
     event: (u64, usize),
     effects: Effects<H>,
@@ -151,26 +135,20 @@ impl<H: Header> Network<H> {
             }));
             hops.push(Next::End);
         }
-        let mut sources = Vec::new();
         let mut lines_of_sources = Vec::new();
-        let mut add = |source, line| {
-            sources.push(source);
-            lines_of_sources.push(line);
-        };
         let mut idle_links = Vec::new();
         for (link, propagation) in links {
-            add(Source::Transmitter, DelayLine::new(0));
-            add(Source::Propagation, propagation);
+            lines_of_sources.extend([DelayLine::new(0), propagation]);
             idle_links.push(link);
         }
-        add(Source::Timer, DelayLine::new(0));
-        for line in lines {
-            add(Source::Line, line);
-        }
-        add(Source::Entrance, DelayLine::new(0));
+        let (timer, entrance) = (2 * idle_links.len(), 2 * idle_links.len() + 1 + lines.len());
+        lines_of_sources.push(DelayLine::new(0));
+        lines_of_sources.extend(lines);
+        lines_of_sources.push(DelayLine::new(0));
         Self {
-            due: Tournament::new(sources.len()),
-            sources,
+            due: Tournament::new(entrance + 1),
+            timer,
+            entrance,
             channels: Channels::new(idle_links.len()),
             links: idle_links,
             lines: lines_of_sources,
@@ -271,7 +249,7 @@ impl<H: Header> Network<H> {
     /// The driver's own next event is at `due_ns` (`u64::MAX`: never).
     #[inline(always)]
     pub fn set_timer(&mut self, due_ns: u64) {
-        self.due.set(2 * self.links.len(), due_ns);
+        self.due.set(self.timer, due_ns);
     }
 
     /// A packet enters on `route` at `now_ns`, which is not before the last event.
@@ -298,7 +276,7 @@ impl<H: Header> Network<H> {
     fn set_entrance(&mut self) {
         let next = self.to_enter.first_key_value();
         let due_ns = next.map_or(u64::MAX, |(&(due_ns, _), _)| due_ns);
-        self.due.set(self.sources.len() - 1, due_ns);
+        self.due.set(self.entrance, due_ns);
     }
 
     #[cold]
@@ -324,7 +302,7 @@ impl<H: Header> Network<H> {
         source: SourceId,
         now_ns: u64,
         observer: &mut O,
-    ) -> Event {
+    ) -> Event<H> {
         match source.0 {
             0 => self.happen_at(0, now_ns, observer),
             1 => self.happen_at(1, now_ns, observer),
@@ -334,24 +312,26 @@ impl<H: Header> Network<H> {
     }
 
     #[inline(always)]
-    fn happen_at<O: Observer<H>>(&mut self, source: usize, now_ns: u64, observer: &mut O) -> Event {
+    fn happen_at<O: Observer<H>>(
+        &mut self,
+        source: usize,
+        now_ns: u64,
+        observer: &mut O,
+    ) -> Event<H> {
         self.event = (self.event.0 + 1, source);
-        match self.sources[source] {
-            Source::Transmitter => {
+        if source < self.timer {
+            if source.is_multiple_of(2) {
                 self.transmit(source / 2, now_ns, observer);
-                Event::Inside
+                return Event::Inside;
             }
-            Source::Propagation => {
-                self.settle_link(source / 2, now_ns + 1, observer);
-                self.come_out(source, now_ns, observer)
-            }
-            Source::Timer => Event::Timer,
-            Source::Line => self.come_out(source, now_ns, observer),
-            Source::Entrance => {
-                self.enter_next(now_ns, observer);
-                Event::Inside
-            }
+            self.settle_link(source / 2, now_ns + 1, observer);
+        } else if source == self.timer {
+            return Event::Timer;
+        } else if source == self.entrance {
+            self.enter_next(now_ns, observer);
+            return Event::Inside;
         }
+        self.come_out(source, now_ns, observer)
     }
 
     /// Lets the next event happen if it is at `until_ns` or before, and says when it was and what.
@@ -360,7 +340,7 @@ impl<H: Header> Network<H> {
         &mut self,
         until_ns: u64,
         observer: &mut O,
-    ) -> Option<(u64, Event)> {
+    ) -> Option<(u64, Event<H>)> {
         let (source, now_ns) = self.next();
         if now_ns > until_ns {
             // What enters now comes after all that happened.
@@ -380,46 +360,23 @@ impl<H: Header> Network<H> {
         }
     }
 
-    /// Looks at the packet that is delivered.
-    #[inline(always)]
-    pub fn delivery(&self, exit: Exit) -> &Packet<H> {
-        let line = &self.lines[exit.0 as usize];
-        line.front().expect("an exit has a packet")
-    }
-
-    /// The packet that is delivered, which has left the network then.
-    #[inline(always)]
-    pub fn take_delivery(&mut self, exit: Exit) -> Packet<H> {
-        self.pop(exit.0 as usize)
-    }
-
-    /// Forgets the packet that is delivered.
-    #[inline(always)]
-    pub fn release_delivery(&mut self, exit: Exit) {
-        self.pop(exit.0 as usize);
-    }
-
     /// A packet comes out of a delay line, or of a link.
     #[inline(always)]
-    fn come_out<O: Observer<H>>(&mut self, source: usize, now_ns: u64, observer: &mut O) -> Event {
-        let line = &self.lines[source];
-        let packet = line.front().expect("a source that is due has a packet");
-        if self.hops[packet.hop as usize + 1] == Next::End {
-            return Event::Delivery(Exit(source as u32));
-        }
-        let packet = self.pop(source);
-        self.go(now_ns, packet.hop + 1, packet, observer);
-        Event::Inside
-    }
-
-    /// Takes the first packet out of the line of a source.
-    #[inline(always)]
-    fn pop(&mut self, source: usize) -> Packet<H> {
+    fn come_out<O: Observer<H>>(
+        &mut self,
+        source: usize,
+        now_ns: u64,
+        observer: &mut O,
+    ) -> Event<H> {
         let line = &mut self.lines[source];
         let packet = line.pop_front().expect("a source that is due has a packet");
         let next_ns = line.next_event().unwrap_or(u64::MAX);
         self.due.set(source, next_ns);
-        packet
+        if self.hops[packet.hop as usize + 1] == Next::End {
+            return Event::Delivery(packet, Exit(source as u32));
+        }
+        self.go(now_ns, packet.hop + 1, packet, observer);
+        Event::Inside
     }
 
     /// The packet comes to an element. It is built again: fields written into it here would

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use dumbbell_capture::WriteError;
 use dumbbell_cc::Instance;
-use dumbbell_net::{Event, Exit, Network, Tournament};
+use dumbbell_net::{Event, Network, Packet, Tournament};
 use dumbbell_scenario::address_plan::flow_addresses;
 use dumbbell_scenario::{Control, Refusal, Scenario, Way, leads_there, route};
 use dumbbell_tcp::{SackStore, Segment, TcpMemory};
@@ -136,12 +136,7 @@ impl<T: Tap> Engine<T> {
             }
             match self.network.happen(source, now_ns, &mut self.watch) {
                 Event::Inside => {}
-                // A dumbbell's as constants, as in the network.
-                Event::Delivery(exit) => match exit {
-                    Exit::FIRST_LINK => self.deliver(Exit::FIRST_LINK, now_ns),
-                    Exit::FIRST_LINE => self.deliver(Exit::FIRST_LINE, now_ns),
-                    _ => self.deliver(exit, now_ns),
-                },
+                Event::Delivery(packet, _) => self.deliver(&packet, now_ns),
                 Event::Timer => self.wake(now_ns),
             }
             until_check -= 1;
@@ -201,12 +196,10 @@ impl<T: Tap> Engine<T> {
 
     /// A packet is at the end of its route.
     #[inline(always)]
-    fn deliver(&mut self, exit: Exit, now_ns: u64) {
-        // Looked at where it lies: a packet is not worth moving only to be forgotten.
-        let packet = self.network.delivery(exit);
+    fn deliver(&mut self, packet: &Packet<Segment>, now_ns: u64) {
         let index = packet.flow as usize;
         if index >= self.flows.len() {
-            return self.deliver_to_application(exit, now_ns);
+            return self.deliver_to_application(packet, now_ns);
         }
         self.watch.tap.delivered(now_ns, packet, &self.watch.sacks);
         let flow = &mut self.flows[index];
@@ -214,7 +207,6 @@ impl<T: Tap> Engine<T> {
             Segment::Data(header) => {
                 flow.receiver
                     .on_packet(now_ns, header, packet.wire_bytes, packet.ecn);
-                self.network.release_delivery(exit);
                 self.send_ack(index, now_ns);
             }
             Segment::Ack(ack) => {
@@ -224,10 +216,9 @@ impl<T: Tap> Engine<T> {
                     flow.rtt.note(rtt_us);
                 }
                 sacks.free(ack.sack);
-                self.network.release_delivery(exit);
                 self.send_data(index, now_ns);
             }
-            Segment::Datagram(_) => self.network.release_delivery(exit),
+            Segment::Datagram(_) => {}
         }
     }
 
@@ -268,7 +259,7 @@ impl<T: Tap> Engine<T> {
     fn send_data(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
         let route = route(flow.group as usize, Way::There);
-        for packet in flow.sender.poll_transmit(now_ns).as_slice() {
+        for packet in flow.sender.poll_transmit(now_ns) {
             self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
             self.network.enter(now_ns, route, *packet, &mut self.watch);
         }
@@ -278,17 +269,22 @@ impl<T: Tap> Engine<T> {
         self.set_sender_timer(index);
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_ack(&mut self, index: usize, now_ns: u64) {
+        if self.flows[index].receiver.has_packets() {
+            self.send_acks(index, now_ns);
+        }
+        self.set_receiver_timer(index);
+    }
+
+    #[inline(never)]
+    fn send_acks(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
         let route = route(flow.group as usize, Way::Back);
-        let packets = flow.receiver.poll_transmit(&mut self.watch.sacks);
-        for packet in packets.as_slice() {
+        for packet in flow.receiver.poll_transmit(&mut self.watch.sacks) {
             self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
             self.network.enter(now_ns, route, *packet, &mut self.watch);
         }
-        drop(packets);
-        self.set_receiver_timer(index);
     }
 
     #[inline]

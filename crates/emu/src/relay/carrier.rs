@@ -221,8 +221,7 @@ impl Carrier {
             match event {
                 Event::Inside => {}
                 Event::Timer => self.sample(now_ns),
-                Event::Delivery(exit) => {
-                    let packet = self.network.take_delivery(exit);
+                Event::Delivery(packet, _) => {
                     self.deliver(now_ns, packet)?;
                 }
             }
