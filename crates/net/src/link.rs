@@ -323,11 +323,7 @@ impl<H: Header> Link<H> {
     /// A packet joins the queue.
     #[inline(always)]
     fn join(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
-        self.backlog_pkts += 1;
-        self.backlog_bytes += u64::from(packet.wire_bytes);
-        if let Some(by_route) = &mut self.by_route {
-            by_route.add(&packet);
-        }
+        self.count_in(&packet);
         self.queue.enqueue(now_ns, packet, effects);
     }
 
@@ -454,6 +450,16 @@ impl<H: Header> Link<H> {
                 }
                 Effect::Marked(packet) => observer.marked(now_ns, index, &packet),
             }
+        }
+    }
+
+    /// A packet waits.
+    #[inline(always)]
+    fn count_in(&mut self, packet: &Packet<H>) {
+        self.backlog_pkts += 1;
+        self.backlog_bytes += u64::from(packet.wire_bytes);
+        if let Some(by_route) = &mut self.by_route {
+            by_route.add(packet);
         }
     }
 

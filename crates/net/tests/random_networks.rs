@@ -231,6 +231,7 @@ impl Plan {
 /// meter counted, looked at while packets are under way and at the end.
 fn outcome(plan: &Plan, foresees: bool) -> (String, u64) {
     let (mut network, mut log) = (plan.network(), Log::default());
+    network.count_by_route();
     if foresees {
         network.foresee();
     }
@@ -252,6 +253,10 @@ fn outcome(plan: &Plan, foresees: bool) -> (String, u64) {
         network.settle(until_ns + 1, &mut (&mut log, &mut meter));
         let waiting = (0..plan.links.len()).map(|link| network.waiting_segments(link));
         told.extend(waiting.map(|waiting| (u32::MAX, waiting)));
+        for link in network.links() {
+            let waiting = (0..plan.routes.len()).map(|route| link.backlog_of_route_bytes(route));
+            told.extend(waiting.map(|waiting| (u32::MAX, waiting)));
+        }
         let Some(arrival) = plan.arrivals.get(number as usize) else {
             continue;
         };

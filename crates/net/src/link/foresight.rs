@@ -23,7 +23,6 @@ impl<H: Header> Link<H> {
     pub(crate) fn foresee(&mut self, propagation: &DelayLine<Packet<H>>) {
         let is_simple = self.is_plain
             && self.is_direct
-            && self.by_route.is_none()
             && !self.transmitter.changes_rate()
             && !propagation.changes_delay();
         self.foresight = self
@@ -76,8 +75,7 @@ impl<H: Header> Link<H> {
             {
                 foresight.next_start_ns = start_ns;
             }
-            self.backlog_pkts += 1;
-            self.backlog_bytes += u64::from(packet.wire_bytes);
+            self.count_in(&packet);
             let done_ns = self.transmitter.transmit(start_ns, packet.wire_bytes);
             due_ns = propagation.push(done_ns, packet);
         } else {
@@ -104,8 +102,7 @@ impl<H: Header> Link<H> {
                 return;
             };
             observer.changes(start_ns, index, self);
-            self.backlog_pkts -= 1;
-            self.backlog_bytes -= u64::from(packet.wire_bytes);
+            self.forget(packet);
             self.busy_until_ns = done_ns;
             observer.departs(start_ns, index, packet, done_ns);
             let next = propagation.from_back(waiting - 1);
