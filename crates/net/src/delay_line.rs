@@ -109,6 +109,26 @@ impl<T> DelayLine<T> {
         self.items.front().map(|(_, item)| item)
     }
 
+    /// The next item is out, whenever it is due: [`DelayLine::out`] shows it until something enters. Returns when the one
+    /// behind it comes out, ns; `u64::MAX`: there is none.
+    #[inline]
+    pub(crate) fn let_out(&mut self) -> u64 {
+        self.items.skip_front();
+        self.next_event().unwrap_or(u64::MAX)
+    }
+
+    /// What came out last.
+    #[inline]
+    pub(crate) fn out(&self) -> Option<&T> {
+        self.items.skipped().map(|(_, item)| item)
+    }
+
+    /// What came out last, to keep.
+    #[inline]
+    pub(crate) fn take_out(&mut self) -> Option<T> {
+        self.items.take_skipped().map(|(_, item)| item)
+    }
+
     /// The next item, whenever it is due.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {

@@ -65,11 +65,12 @@ pub struct SourceId(u32);
 
 /// What an event was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event<H> {
+pub enum Event {
     /// Something inside the network.
     Inside,
-    /// A packet is at the end of its route, and has left the network there.
-    Delivery(Packet<H>, Exit),
+    /// A packet is at the end of its route, and no longer in the network: [`Network::delivered`] shows it until
+    /// something else happens, and [`Network::take_delivery`] gives it away.
+    Delivery(Exit),
     /// The time that [`Network::set_timer`] was given.
     Timer,
 }
@@ -302,7 +303,7 @@ impl<H: Header> Network<H> {
         source: SourceId,
         now_ns: u64,
         observer: &mut O,
-    ) -> Event<H> {
+    ) -> Event {
         match source.0 {
             0 => self.happen_at(0, now_ns, observer),
             1 => self.happen_at(1, now_ns, observer),
@@ -317,7 +318,7 @@ impl<H: Header> Network<H> {
         source: usize,
         now_ns: u64,
         observer: &mut O,
-    ) -> Event<H> {
+    ) -> Event {
         self.event = (self.event.0 + 1, source);
         if source < self.timer {
             if source.is_multiple_of(2) {
@@ -340,7 +341,7 @@ impl<H: Header> Network<H> {
         &mut self,
         until_ns: u64,
         observer: &mut O,
-    ) -> Option<(u64, Event<H>)> {
+    ) -> Option<(u64, Event)> {
         let (source, now_ns) = self.next();
         if now_ns > until_ns {
             // What enters now comes after all that happened.
@@ -360,21 +361,30 @@ impl<H: Header> Network<H> {
         }
     }
 
+    /// Looks at the packet that was delivered.
+    #[inline(always)]
+    pub fn delivered(&self, exit: Exit) -> &Packet<H> {
+        let packet = self.lines[exit.0 as usize].out();
+        packet.expect("a packet was delivered")
+    }
+
+    /// The packet that was delivered.
+    pub fn take_delivery(&mut self, exit: Exit) -> Packet<H> {
+        let packet = self.lines[exit.0 as usize].take_out();
+        packet.expect("a packet was delivered")
+    }
+
     /// A packet comes out of a delay line, or of a link.
     #[inline(always)]
-    fn come_out<O: Observer<H>>(
-        &mut self,
-        source: usize,
-        now_ns: u64,
-        observer: &mut O,
-    ) -> Event<H> {
+    fn come_out<O: Observer<H>>(&mut self, source: usize, now_ns: u64, observer: &mut O) -> Event {
         let line = &mut self.lines[source];
-        let packet = line.pop_front().expect("a source that is due has a packet");
-        let next_ns = line.next_event().unwrap_or(u64::MAX);
+        let next_ns = line.let_out();
         self.due.set(source, next_ns);
+        let packet = line.out().expect("a source that is due has a packet");
         if self.hops[packet.hop as usize + 1] == Next::End {
-            return Event::Delivery(packet, Exit(source as u32));
+            return Event::Delivery(Exit(source as u32));
         }
+        let packet = line.take_out().expect("it came out");
         self.go(now_ns, packet.hop + 1, packet, observer);
         Event::Inside
     }

@@ -41,11 +41,32 @@ impl<T> Ring<T> {
 
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<T> {
-        let place = self.place(0);
-        let entry = self.slots[place].0.take()?;
+        if self.len == 0 {
+            return None;
+        }
+        self.skip_front();
+        self.take_skipped()
+    }
+
+    /// The first entry is no longer in the queue; until the next one is put in it can be looked at and taken.
+    #[inline]
+    pub(crate) fn skip_front(&mut self) {
+        debug_assert!(self.len > 0, "there is a first entry");
         self.first = self.first.wrapping_add(1);
         self.len -= 1;
-        Some(entry)
+    }
+
+    /// What was skipped last.
+    #[inline]
+    pub(crate) fn skipped(&self) -> Option<&T> {
+        self.slots[self.place(usize::MAX)].0.as_ref()
+    }
+
+    /// What was skipped last, to keep.
+    #[inline]
+    pub(crate) fn take_skipped(&mut self) -> Option<T> {
+        let place = self.place(usize::MAX);
+        self.slots[place].0.take()
     }
 
     /// The entry with `index`, the first being 0.
@@ -59,7 +80,7 @@ impl<T> Ring<T> {
 
     #[inline]
     pub(crate) fn front(&self) -> Option<&T> {
-        self.slots[self.place(0)].0.as_ref()
+        self.get(0)
     }
 
     pub(crate) fn back(&self) -> Option<&T> {
@@ -112,11 +133,15 @@ mod tests {
     proptest! {
         /// What it does is what a `VecDeque` does.
         #[test]
-        fn it_is_a_queue(steps in prop::collection::vec((0_u8..4, any::<u8>()), 0..300)) {
+        fn it_is_a_queue(steps in prop::collection::vec((0_u8..5, any::<u8>()), 0..300)) {
             let (mut ring, mut model) = (Ring::new(), VecDeque::new());
             for (step, value) in steps {
                 match step {
-                    0 | 1 => {
+                    4 if !model.is_empty() => {
+                        ring.skip_front();
+                        prop_assert_eq!(ring.skipped(), model.pop_front().as_ref());
+                    }
+                    0 | 1 | 4 => {
                         ring.push_back(value);
                         model.push_back(value);
                     }

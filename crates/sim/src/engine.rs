@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use dumbbell_capture::WriteError;
 use dumbbell_cc::Instance;
-use dumbbell_net::{Event, Network, Packet, Tournament};
+use dumbbell_net::{Event, Exit, Network, Tournament};
 use dumbbell_scenario::address_plan::flow_addresses;
 use dumbbell_scenario::{Control, Refusal, Scenario, Way, leads_there, route};
 use dumbbell_tcp::{SackStore, Segment, TcpMemory};
@@ -136,7 +136,7 @@ impl<T: Tap> Engine<T> {
             }
             match self.network.happen(source, now_ns, &mut self.watch) {
                 Event::Inside => {}
-                Event::Delivery(packet, _) => self.deliver(&packet, now_ns),
+                Event::Delivery(exit) => self.deliver(exit, now_ns),
                 Event::Timer => self.wake(now_ns),
             }
             until_check -= 1;
@@ -196,10 +196,12 @@ impl<T: Tap> Engine<T> {
 
     /// A packet is at the end of its route.
     #[inline(always)]
-    fn deliver(&mut self, packet: &Packet<Segment>, now_ns: u64) {
+    fn deliver(&mut self, exit: Exit, now_ns: u64) {
+        let packet = self.network.delivered(exit);
         let index = packet.flow as usize;
         if index >= self.flows.len() {
-            return self.deliver_to_application(packet, now_ns);
+            let packet = *packet;
+            return self.deliver_to_application(&packet, now_ns);
         }
         self.watch.tap.delivered(now_ns, packet, &self.watch.sacks);
         let flow = &mut self.flows[index];

@@ -221,7 +221,8 @@ impl Carrier {
             match event {
                 Event::Inside => {}
                 Event::Timer => self.sample(now_ns),
-                Event::Delivery(packet, _) => {
+                Event::Delivery(exit) => {
+                    let packet = self.network.take_delivery(exit);
                     self.deliver(now_ns, packet)?;
                 }
             }

@@ -269,7 +269,8 @@ impl Bed {
         self.now_ns = now_ns;
         match event {
             Event::Inside => {}
-            Event::Delivery(packet, _) => {
+            Event::Delivery(exit) => {
+                let packet = self.network.take_delivery(exit);
                 self.arrive(packet);
             }
             Event::Timer if self.write_ns <= now_ns => self.write(),

@@ -271,7 +271,8 @@ impl<'a> Pair<'a> {
         self.sent_by_event = 0;
         match event {
             Event::Inside => {}
-            Event::Delivery(packet, exit) => {
+            Event::Delivery(exit) => {
+                let packet = self.network.take_delivery(exit);
                 let element = self.network.element_of(exit);
                 match element {
                     Hop::Link(_) => self.go_on(packet),
