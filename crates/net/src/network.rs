@@ -274,6 +274,31 @@ impl<H: Header> Network<H> {
         self.set_entrance();
     }
 
+    /// Packets enter on `route` at `now_ns`, one after the other.
+    #[inline(always)]
+    pub fn enter_all<O: Observer<H>>(
+        &mut self,
+        now_ns: u64,
+        route: usize,
+        packets: &[Packet<H>],
+        observer: &mut O,
+    ) {
+        let hop = self.routes[route];
+        if let Next::Link(link) = self.hops[hop as usize]
+            && self.links[link as usize].is_foreseen()
+        {
+            let packets = packets.iter().map(|packet| Packet {
+                hop,
+                arrived_ns: now_ns,
+                ..packet.clone()
+            });
+            return self.arrive_foreseen(link as usize, now_ns, packets, observer);
+        }
+        for packet in packets {
+            self.go(now_ns, hop, packet.clone(), observer);
+        }
+    }
+
     fn set_entrance(&mut self) {
         let next = self.to_enter.first_key_value();
         let due_ns = next.map_or(u64::MAX, |(&(due_ns, _), _)| due_ns);
@@ -313,12 +338,7 @@ impl<H: Header> Network<H> {
     }
 
     #[inline(always)]
-    fn happen_at<O: Observer<H>>(
-        &mut self,
-        source: usize,
-        now_ns: u64,
-        observer: &mut O,
-    ) -> Event {
+    fn happen_at<O: Observer<H>>(&mut self, source: usize, now_ns: u64, observer: &mut O) -> Event {
         self.event = (self.event.0 + 1, source);
         if source < self.timer {
             if source.is_multiple_of(2) {
@@ -419,15 +439,7 @@ impl<H: Header> Network<H> {
     ) {
         let link = &mut self.links[index];
         if link.is_foreseen() {
-            let (event, source) = self.event;
-            let when = (event, 2 * index < source);
-            let propagation = &mut self.lines[2 * index + 1];
-            if let Some(due_ns) =
-                link.arrive_foreseen(index, now_ns, packet, when, propagation, observer)
-            {
-                self.due.set(2 * index + 1, due_ns);
-            }
-            return;
+            return self.arrive_foreseen(index, now_ns, std::iter::once(packet), observer);
         }
         link.arrive(index, now_ns, packet, &mut self.effects, observer);
         let transmitter = 2 * index;
@@ -439,6 +451,23 @@ impl<H: Header> Network<H> {
             self.due.set(transmitter, link.next_event_ns(now_ns));
         } else if !self.due.is_due_ever(transmitter) {
             self.due.set(transmitter, link.next_event_ns(now_ns));
+        }
+    }
+
+    #[inline(always)]
+    fn arrive_foreseen<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        packets: impl Iterator<Item = Packet<H>>,
+        observer: &mut O,
+    ) {
+        let (event, source) = self.event;
+        let when = (event, 2 * index < source);
+        let (link, propagation) = (&mut self.links[index], &mut self.lines[2 * index + 1]);
+        let due_ns = link.arrive_foreseen(index, now_ns, packets, when, propagation, observer);
+        if let Some(due_ns) = due_ns {
+            self.due.set(2 * index + 1, due_ns);
         }
     }
 

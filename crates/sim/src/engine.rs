@@ -261,9 +261,15 @@ impl<T: Tap> Engine<T> {
     fn send_data(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
         let route = route(flow.group as usize, Way::There);
-        for packet in flow.sender.poll_transmit(now_ns) {
-            self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
-            self.network.enter(now_ns, route, *packet, &mut self.watch);
+        let packets = flow.sender.poll_transmit(now_ns);
+        if T::RECORDS {
+            for packet in packets {
+                self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
+                self.network.enter(now_ns, route, *packet, &mut self.watch);
+            }
+        } else if !packets.is_empty() {
+            self.network
+                .enter_all(now_ns, route, packets, &mut self.watch);
         }
         if flow.finished_ns.is_none() && flow.sender.is_finished() {
             flow.finished_ns = Some(now_ns);

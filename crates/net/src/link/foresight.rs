@@ -42,46 +42,47 @@ impl<H: Header> Link<H> {
         self.foresight.is_some()
     }
 
-    /// A packet arrives in event number `event`; `is_after` says whether what the wire does at `now_ns` comes before that
-    /// event. Returns when the packet comes out of `propagation` if it is the next.
+    /// Packets arrive at `now_ns`, in event number `event`; `is_after` says whether what the wire does at `now_ns` comes
+    /// before that event. Returns when the first comes out of `propagation` if it is the next.
     #[inline(always)]
     pub(crate) fn arrive_foreseen<O: Observer<H>>(
         &mut self,
         index: usize,
         now_ns: u64,
-        packet: Packet<H>,
+        packets: impl Iterator<Item = Packet<H>>,
         (event, is_after): (u64, bool),
         propagation: &mut DelayLine<Packet<H>>,
         observer: &mut O,
     ) -> Option<u64> {
-        // What arrives in one event comes before what the wire does next.
         let foresight = self.foresight.as_mut()?;
-        let is_first = std::mem::replace(&mut foresight.event, event) != event;
         let limit = foresight.limit;
-        if is_first {
+        // What arrives in one event comes before what the wire does next.
+        if std::mem::replace(&mut foresight.event, event) != event {
             self.settle(index, now_ns + u64::from(is_after), propagation, observer);
         }
         observer.changes(now_ns, index, self);
-        observer.arrives(now_ns, index, &packet);
-        let fits = match limit {
-            Limit::Bytes(bytes) => self.backlog_bytes + u64::from(packet.wire_bytes) <= bytes,
-            Limit::Packets(packets) => self.backlog_pkts < packets,
-        };
         let mut due_ns = None;
-        if fits {
-            let start_ns = self.transmitter.busy_until_ns().max(now_ns);
-            if self.backlog_pkts == 0
-                && let Some(foresight) = &mut self.foresight
-            {
-                foresight.next_start_ns = start_ns;
+        for packet in packets {
+            observer.arrives(now_ns, index, &packet);
+            let fits = match limit {
+                Limit::Bytes(bytes) => self.backlog_bytes + u64::from(packet.wire_bytes) <= bytes,
+                Limit::Packets(packets) => self.backlog_pkts < packets,
+            };
+            if fits {
+                let start_ns = self.transmitter.busy_until_ns().max(now_ns);
+                if self.backlog_pkts == 0
+                    && let Some(foresight) = &mut self.foresight
+                {
+                    foresight.next_start_ns = start_ns;
+                }
+                self.count_in(&packet);
+                let done_ns = self.transmitter.transmit(start_ns, packet.wire_bytes);
+                due_ns = propagation.push(done_ns, packet).or(due_ns);
+            } else {
+                observer.refused(now_ns, index, &packet, DropReason::Overflow);
             }
-            self.count_in(&packet);
-            let done_ns = self.transmitter.transmit(start_ns, packet.wire_bytes);
-            due_ns = propagation.push(done_ns, packet);
-        } else {
-            observer.refused(now_ns, index, &packet, DropReason::Overflow);
+            observer.enqueued(now_ns, index, self);
         }
-        observer.enqueued(now_ns, index, self);
         due_ns
     }
 
