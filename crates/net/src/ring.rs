@@ -139,7 +139,8 @@ mod tests {
                 match step {
                     4 if !model.is_empty() => {
                         ring.skip_front();
-                        prop_assert_eq!(ring.skipped(), model.pop_front().as_ref());
+                        let out = model.pop_front();
+                        prop_assert_eq!(ring.skipped(), out.as_ref());
                     }
                     0 | 1 | 4 => {
                         ring.push_back(value);
