@@ -76,9 +76,13 @@ docs: build ## the user guide as HTML, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-bench: ## the simulator's and the analysis's packets per CPU-second and peak memory
+bench: $(if $(AGAINST),build) ## the simulator's speed and memory, the analysis's speed; AGAINST=REV: compared with a commit
+ifdef AGAINST
+	$(BIN)/python benches/revisions/compare.py $(AGAINST)
+else
 	cargo bench --package dumbbell-sim --bench bottleneck
 	cargo bench --package dumbbell-capture --bench analysis
+endif
 
 bench-kernel: ## the kernel engine's capacity and punctuality on this machine, as root
 	cargo bench --package dumbbell-emu --bench capacity

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::ring::Ring;
+
 /// A change of a line's delay. What is on the line then keeps the time it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DelayStep {
@@ -21,7 +23,7 @@ pub struct DelayLine<T> {
     next_step_ns: u64,
     /// Nothing comes out before, ns: what entered ahead of the last step.
     not_before_ns: u64,
-    items: VecDeque<(u64, T)>,
+    items: Ring<(u64, T)>,
 }
 
 impl<T> DelayLine<T> {
@@ -37,7 +39,7 @@ impl<T> DelayLine<T> {
             next_step_ns: steps.front().map_or(u64::MAX, |step| step.at_ns),
             steps,
             not_before_ns: 0,
-            items: VecDeque::new(),
+            items: Ring::new(),
         }
     }
 
@@ -66,10 +68,8 @@ impl<T> DelayLine<T> {
             self.step();
         }
         let due_ns = (now_ns + self.delay_ns).max(self.not_before_ns);
-        let place = self
-            .items
-            .partition_point(|&(other_ns, _)| other_ns <= due_ns);
-        self.items.insert(place, (due_ns, item));
+        let is_later = |other: &(u64, T)| other.0 > due_ns;
+        let place = self.items.insert_before((due_ns, item), is_later);
         (place == 0).then_some(due_ns)
     }
 
@@ -109,6 +109,26 @@ impl<T> DelayLine<T> {
         self.items.front().map(|(_, item)| item)
     }
 
+    /// The next item is out, whenever it is due: [`DelayLine::out`] shows it until something enters. Returns when the one
+    /// behind it comes out, ns; `u64::MAX`: there is none.
+    #[inline]
+    pub(crate) fn let_out(&mut self) -> u64 {
+        self.items.skip_front();
+        self.next_event().unwrap_or(u64::MAX)
+    }
+
+    /// What came out last.
+    #[inline]
+    pub(crate) fn out(&self) -> Option<&T> {
+        self.items.skipped().map(|(_, item)| item)
+    }
+
+    /// What came out last, to keep.
+    #[inline]
+    pub(crate) fn take_out(&mut self) -> Option<T> {
+        self.items.take_skipped().map(|(_, item)| item)
+    }
+
     /// The next item, whenever it is due.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {
@@ -122,6 +142,18 @@ impl<T> DelayLine<T> {
             return None;
         }
         self.items.pop_front().map(|(_, item)| item)
+    }
+
+    /// Whether the delay will change, or has.
+    pub(crate) fn changes_delay(&self) -> bool {
+        !self.steps.is_empty() || self.not_before_ns > 0
+    }
+
+    /// What entered last (1), before that (2) and so on, and when it entered, ns, where the delay does not change.
+    #[inline]
+    pub(crate) fn from_back(&self, place: usize) -> Option<(&T, u64)> {
+        let (due_ns, item) = self.items.get(self.items.len().checked_sub(place)?)?;
+        Some((item, due_ns - self.delay_ns))
     }
 
     /// The smallest delay that it has from now on, ns.

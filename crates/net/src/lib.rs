@@ -38,6 +38,7 @@ mod observer;
 mod packet;
 pub mod queue;
 mod random;
+mod ring;
 mod route_facts;
 mod token_bucket;
 mod tournament;

@@ -2,12 +2,14 @@
 
 mod arrival;
 mod backlog_by_route;
+mod foresight;
 mod port;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use self::backlog_by_route::BacklogByRoute;
+use self::foresight::Foresight;
 use self::port::LinkPort;
 use crate::impair::pass;
 use crate::medium::{Account, Carry, Channel, Medium};
@@ -39,6 +41,10 @@ pub struct Link<H> {
     backlog_bytes: u64,
     /// The same by route, if it is wanted.
     by_route: Option<Box<BacklogByRoute>>,
+    /// Until when what departed is on the wire, ns.
+    busy_until_ns: u64,
+    /// What is known ahead, of a link without events.
+    foresight: Option<Foresight>,
 }
 
 /// A medium, and what it has in hand.
@@ -79,6 +85,8 @@ impl<H: Header> Link<H> {
             backlog_pkts: 0,
             backlog_bytes: 0,
             by_route: None,
+            busy_until_ns: 0,
+            foresight: None,
         }
     }
 
@@ -108,7 +116,7 @@ impl<H: Header> Link<H> {
     /// Until when the wire is taken, ns.
     #[inline(always)]
     pub fn busy_until_ns(&self) -> u64 {
-        self.transmitter.busy_until_ns()
+        self.busy_until_ns
     }
 
     /// The present rate, bit/s.
@@ -171,8 +179,9 @@ impl<H: Header> Link<H> {
             .sum()
     }
 
-    /// Packets that wait, of super-packets each segment.
-    pub fn waiting_segments(&self) -> u64 {
+    /// Packets that wait, of super-packets each segment; those of a link without events are in its propagation
+    /// ([`Network::waiting_segments`](crate::Network::waiting_segments)).
+    pub(crate) fn waiting_segments(&self) -> u64 {
         let mut segments = 0;
         self.queue
             .for_each(&mut |packet| segments += u64::from(packet.header.segments()));
@@ -285,6 +294,7 @@ impl<H: Header> Link<H> {
             carrier.medium.happen(now_ns, &mut port, channel);
             let busy_until_ns = carrier.medium.busy_until_ns();
             self.transmitter.set_busy_until(busy_until_ns);
+            self.busy_until_ns = busy_until_ns;
             self.carrier = Some(carrier);
         }
         self.report(index, now_ns, effects, observer);
@@ -313,11 +323,7 @@ impl<H: Header> Link<H> {
     /// A packet joins the queue.
     #[inline(always)]
     fn join(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
-        self.backlog_pkts += 1;
-        self.backlog_bytes += u64::from(packet.wire_bytes);
-        if let Some(by_route) = &mut self.by_route {
-            by_route.add(&packet);
-        }
+        self.count_in(&packet);
         self.queue.enqueue(now_ns, packet, effects);
     }
 
@@ -365,8 +371,9 @@ impl<H: Header> Link<H> {
         self.change(index, now_ns, observer);
         let packet = self.dequeue(index, now_ns, effects, observer)?;
         let done_ns = self.transmitter.transmit(now_ns, packet.wire_bytes);
+        self.busy_until_ns = done_ns;
         let departure = Departure { packet, done_ns };
-        observer.departs(now_ns, index, &departure);
+        observer.departs(now_ns, index, &departure.packet, done_ns);
         Some(departure)
     }
 
@@ -443,6 +450,16 @@ impl<H: Header> Link<H> {
                 }
                 Effect::Marked(packet) => observer.marked(now_ns, index, &packet),
             }
+        }
+    }
+
+    /// A packet waits.
+    #[inline(always)]
+    fn count_in(&mut self, packet: &Packet<H>) {
+        self.backlog_pkts += 1;
+        self.backlog_bytes += u64::from(packet.wire_bytes);
+        if let Some(by_route) = &mut self.by_route {
+            by_route.add(packet);
         }
     }
 

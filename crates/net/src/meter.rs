@@ -2,7 +2,7 @@
 
 use crate::flow_order::FlowOrder;
 use crate::medium::Account;
-use crate::{Departure, DropReason, Header, Histogram, Link, Network, Observer, Packet};
+use crate::{DropReason, Header, Histogram, Link, Network, Observer, Packet};
 
 /// Counts at every link of a network, and of every flow over all of them.
 #[derive(Clone, Debug)]
@@ -191,6 +191,9 @@ impl LinkMeter {
     #[inline(always)]
     fn charge<H: Header>(&mut self, now_ns: u64, link: &Link<H>) {
         let elapsed_ns = now_ns - self.since_ns;
+        if elapsed_ns == 0 {
+            return;
+        }
         let backlog_bytes = link.backlog_bytes();
         self.backlog_byte_ns += u128::from(elapsed_ns) * u128::from(backlog_bytes);
         // What a shaper holds back does not wait for the wire.
@@ -257,10 +260,10 @@ impl Meter {
         &mut self,
         now_ns: u64,
         link: usize,
-        departure: &Departure<H>,
+        packet: &Packet<H>,
+        done_ns: u64,
         account: u32,
     ) {
-        let packet = &departure.packet;
         let meter = &mut self.links[link];
         let sojourn_ns = now_ns - packet.arrived_ns;
         let sojourn_us = sojourn_ns / 1000;
@@ -270,7 +273,7 @@ impl Meter {
         meter.sojourn_us.record(sojourn_us);
         meter.last_wire_bytes = u64::from(packet.wire_bytes);
         meter.last_segments = segments_of(packet);
-        meter.last_done_ns = departure.done_ns;
+        meter.last_done_ns = done_ns;
         if packet.arrived_ns < meter.latest_arrived_ns {
             meter.check_order(packet);
         } else {
@@ -364,8 +367,8 @@ impl<H: Header> Observer<H> for Meter {
     }
 
     #[inline(always)]
-    fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<H>) {
-        self.count_departure(now_ns, link, departure, departure.packet.flow);
+    fn departs(&mut self, now_ns: u64, link: usize, packet: &Packet<H>, done_ns: u64) {
+        self.count_departure(now_ns, link, packet, done_ns, packet.flow);
     }
 }
 
@@ -416,8 +419,7 @@ mod tests {
                 arrived_ns,
                 ..packet(true, Ecn::NotEct)
             };
-            let done_ns = 1_000_000;
-            meter.departs(1000, 0, &Departure { packet, done_ns });
+            meter.departs(1000, 0, &packet, 1_000_000);
             meter.links[0].reordered_pkts
         };
         assert_eq!([leaves(1, 10), leaves(2, 30), leaves(1, 20)], [0; 3]);
@@ -429,11 +431,7 @@ mod tests {
         let mut meter = meter();
         meter.marked(5, 0, &packet(true, Ecn::Ce));
         for link in 0..2 {
-            let departure = Departure {
-                packet: packet(true, Ecn::Ce),
-                done_ns: 1_000_010,
-            };
-            meter.departs(10, link, &departure);
+            meter.departs(10, link, &packet(true, Ecn::Ce), 1_000_010);
         }
         assert_eq!(
             [meter.links[0].marked_pkts, meter.links[1].marked_pkts],

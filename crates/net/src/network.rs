@@ -59,16 +59,6 @@ enum Next {
     End,
 }
 
-/// A source of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    Transmitter(u32),
-    Timer,
-    /// A link's propagation or a delay line.
-    Line,
-    Entrance,
-}
-
 /// A source of events, as [`Network::next`] names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceId(u32);
@@ -78,8 +68,8 @@ pub struct SourceId(u32);
 pub enum Event {
     /// Something inside the network.
     Inside,
-    /// A packet is at the end of its route: [`Network::delivery`] shows it, and
-    /// [`Network::take_delivery`] or [`Network::release_delivery`] must be called.
+    /// A packet is at the end of its route, and no longer in the network: [`Network::delivered`] shows it until
+    /// something else happens, and [`Network::take_delivery`] gives it away.
     Delivery(Exit),
     /// The time that [`Network::set_timer`] was given.
     Timer,
@@ -88,13 +78,6 @@ pub enum Event {
 /// The element by which a packet leaves the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit(u32);
-
-impl Exit {
-    /// The propagation of the first link: of a dumbbell the way to the receivers.
-    pub const FIRST_LINK: Self = Self(1);
-    /// The first line behind one link: of a dumbbell of one base RTT the way back to the senders.
-    pub const FIRST_LINE: Self = Self(3);
-}
 
 /// Links, delay lines and routes. Sans-IO: packets enter, time is an argument, events happen when
 /// they are asked to.
@@ -119,7 +102,12 @@ pub struct Network<H> {
     to_enter: BTreeMap<(u64, u64), (usize, Packet<H>)>,
     entrances: u64,
     due: Tournament,
-    sources: Vec<Source>,
+    /// The source that is the driver's timer.
+    timer: usize,
+    /// The source that is what enters later, the last one.
+    entrance: usize,
+    /// The number of the event that happens, and its source.
+    event: (u64, usize),
     effects: Effects<H>,
 }
 
@@ -148,26 +136,20 @@ impl<H: Header> Network<H> {
             }));
             hops.push(Next::End);
         }
-        let mut sources = Vec::new();
         let mut lines_of_sources = Vec::new();
-        let mut add = |source, line| {
-            sources.push(source);
-            lines_of_sources.push(line);
-        };
         let mut idle_links = Vec::new();
-        for (index, (link, propagation)) in (0..).zip(links) {
-            add(Source::Transmitter(index), DelayLine::new(0));
-            add(Source::Line, propagation);
+        for (link, propagation) in links {
+            lines_of_sources.extend([DelayLine::new(0), propagation]);
             idle_links.push(link);
         }
-        add(Source::Timer, DelayLine::new(0));
-        for line in lines {
-            add(Source::Line, line);
-        }
-        add(Source::Entrance, DelayLine::new(0));
+        let (timer, entrance) = (2 * idle_links.len(), 2 * idle_links.len() + 1 + lines.len());
+        lines_of_sources.push(DelayLine::new(0));
+        lines_of_sources.extend(lines);
+        lines_of_sources.push(DelayLine::new(0));
         Self {
-            due: Tournament::new(sources.len()),
-            sources,
+            due: Tournament::new(entrance + 1),
+            timer,
+            entrance,
             channels: Channels::new(idle_links.len()),
             links: idle_links,
             lines: lines_of_sources,
@@ -175,6 +157,7 @@ impl<H: Header> Network<H> {
             routes: starts,
             to_enter: BTreeMap::new(),
             entrances: 0,
+            event: (0, 0),
             effects: Effects::new(),
         }
     }
@@ -267,7 +250,7 @@ impl<H: Header> Network<H> {
     /// The driver's own next event is at `due_ns` (`u64::MAX`: never).
     #[inline(always)]
     pub fn set_timer(&mut self, due_ns: u64) {
-        self.due.set(2 * self.links.len(), due_ns);
+        self.due.set(self.timer, due_ns);
     }
 
     /// A packet enters on `route` at `now_ns`, which is not before the last event.
@@ -291,10 +274,35 @@ impl<H: Header> Network<H> {
         self.set_entrance();
     }
 
+    /// Packets enter on `route` at `now_ns`, one after the other.
+    #[inline(always)]
+    pub fn enter_all<O: Observer<H>>(
+        &mut self,
+        now_ns: u64,
+        route: usize,
+        packets: &[Packet<H>],
+        observer: &mut O,
+    ) {
+        let hop = self.routes[route];
+        if let Next::Link(link) = self.hops[hop as usize]
+            && self.links[link as usize].is_foreseen()
+        {
+            let packets = packets.iter().map(|packet| Packet {
+                hop,
+                arrived_ns: now_ns,
+                ..packet.clone()
+            });
+            return self.arrive_foreseen(link as usize, now_ns, packets, observer);
+        }
+        for packet in packets {
+            self.go(now_ns, hop, packet.clone(), observer);
+        }
+    }
+
     fn set_entrance(&mut self) {
         let next = self.to_enter.first_key_value();
         let due_ns = next.map_or(u64::MAX, |(&(due_ns, _), _)| due_ns);
-        self.due.set(self.sources.len() - 1, due_ns);
+        self.due.set(self.entrance, due_ns);
     }
 
     #[cold]
@@ -331,18 +339,20 @@ impl<H: Header> Network<H> {
 
     #[inline(always)]
     fn happen_at<O: Observer<H>>(&mut self, source: usize, now_ns: u64, observer: &mut O) -> Event {
-        match self.sources[source] {
-            Source::Transmitter(_) => {
+        self.event = (self.event.0 + 1, source);
+        if source < self.timer {
+            if source.is_multiple_of(2) {
                 self.transmit(source / 2, now_ns, observer);
-                Event::Inside
+                return Event::Inside;
             }
-            Source::Timer => Event::Timer,
-            Source::Line => self.come_out(source, now_ns, observer),
-            Source::Entrance => {
-                self.enter_next(now_ns, observer);
-                Event::Inside
-            }
+            self.settle_link(source / 2, now_ns + 1, observer);
+        } else if source == self.timer {
+            return Event::Timer;
+        } else if source == self.entrance {
+            self.enter_next(now_ns, observer);
+            return Event::Inside;
         }
+        self.come_out(source, now_ns, observer)
     }
 
     /// Lets the next event happen if it is at `until_ns` or before, and says when it was and what.
@@ -353,7 +363,12 @@ impl<H: Header> Network<H> {
         observer: &mut O,
     ) -> Option<(u64, Event)> {
         let (source, now_ns) = self.next();
-        (now_ns <= until_ns).then(|| (now_ns, self.happen(source, now_ns, observer)))
+        if now_ns > until_ns {
+            // What enters now comes after all that happened.
+            self.event = (self.event.0 + 1, usize::MAX);
+            return None;
+        }
+        Some((now_ns, self.happen(source, now_ns, observer)))
     }
 
     /// The element that a packet leaves by.
@@ -366,46 +381,32 @@ impl<H: Header> Network<H> {
         }
     }
 
-    /// Looks at the packet that is delivered.
+    /// Looks at the packet that was delivered.
     #[inline(always)]
-    pub fn delivery(&self, exit: Exit) -> &Packet<H> {
-        let line = &self.lines[exit.0 as usize];
-        line.front().expect("an exit has a packet")
+    pub fn delivered(&self, exit: Exit) -> &Packet<H> {
+        let packet = self.lines[exit.0 as usize].out();
+        packet.expect("a packet was delivered")
     }
 
-    /// The packet that is delivered, which has left the network then.
-    #[inline(always)]
+    /// The packet that was delivered.
     pub fn take_delivery(&mut self, exit: Exit) -> Packet<H> {
-        self.pop(exit.0 as usize)
-    }
-
-    /// Forgets the packet that is delivered.
-    #[inline(always)]
-    pub fn release_delivery(&mut self, exit: Exit) {
-        self.pop(exit.0 as usize);
+        let packet = self.lines[exit.0 as usize].take_out();
+        packet.expect("a packet was delivered")
     }
 
     /// A packet comes out of a delay line, or of a link.
     #[inline(always)]
     fn come_out<O: Observer<H>>(&mut self, source: usize, now_ns: u64, observer: &mut O) -> Event {
-        let line = &self.lines[source];
-        let packet = line.front().expect("a source that is due has a packet");
+        let line = &mut self.lines[source];
+        let next_ns = line.let_out();
+        self.due.set(source, next_ns);
+        let packet = line.out().expect("a source that is due has a packet");
         if self.hops[packet.hop as usize + 1] == Next::End {
             return Event::Delivery(Exit(source as u32));
         }
-        let packet = self.pop(source);
+        let packet = line.take_out().expect("it came out");
         self.go(now_ns, packet.hop + 1, packet, observer);
         Event::Inside
-    }
-
-    /// Takes the first packet out of the line of a source.
-    #[inline(always)]
-    fn pop(&mut self, source: usize) -> Packet<H> {
-        let line = &mut self.lines[source];
-        let packet = line.pop_front().expect("a source that is due has a packet");
-        let next_ns = line.next_event().unwrap_or(u64::MAX);
-        self.due.set(source, next_ns);
-        packet
     }
 
     /// The packet comes to an element. It is built again: fields written into it here would
@@ -437,6 +438,9 @@ impl<H: Header> Network<H> {
         observer: &mut O,
     ) {
         let link = &mut self.links[index];
+        if link.is_foreseen() {
+            return self.arrive_foreseen(index, now_ns, std::iter::once(packet), observer);
+        }
         link.arrive(index, now_ns, packet, &mut self.effects, observer);
         let transmitter = 2 * index;
         if link.has_clock() {
@@ -447,6 +451,23 @@ impl<H: Header> Network<H> {
             self.due.set(transmitter, link.next_event_ns(now_ns));
         } else if !self.due.is_due_ever(transmitter) {
             self.due.set(transmitter, link.next_event_ns(now_ns));
+        }
+    }
+
+    #[inline(always)]
+    fn arrive_foreseen<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        packets: impl Iterator<Item = Packet<H>>,
+        observer: &mut O,
+    ) {
+        let (event, source) = self.event;
+        let when = (event, 2 * index < source);
+        let (link, propagation) = (&mut self.links[index], &mut self.lines[2 * index + 1]);
+        let due_ns = link.arrive_foreseen(index, now_ns, packets, when, propagation, observer);
+        if let Some(due_ns) = due_ns {
+            self.due.set(2 * index + 1, due_ns);
         }
     }
 
@@ -504,6 +525,38 @@ impl<H: Header> Network<H> {
             let next_ns = self.links[member].next_event_of_medium_ns(now_ns, channel);
             self.due.set(2 * member, next_ns);
         }
+    }
+
+    /// From now on links that can do without have no events: this network is idle, nothing in it will be changed but by
+    /// its own steps, and observers may hear of a departure when it is looked for ([`Network::settle`]).
+    pub fn foresee(&mut self) {
+        for (link, propagation) in self
+            .links
+            .iter_mut()
+            .zip(self.lines.iter().skip(1).step_by(2))
+        {
+            link.foresee(propagation);
+        }
+    }
+
+    /// Informs `observer` of everything that went on a wire before `until_ns`.
+    pub fn settle<O: Observer<H>>(&mut self, until_ns: u64, observer: &mut O) {
+        for index in 0..self.links.len() {
+            self.settle_link(index, until_ns, observer);
+        }
+    }
+
+    #[inline(always)]
+    fn settle_link<O: Observer<H>>(&mut self, index: usize, until_ns: u64, observer: &mut O) {
+        let propagation = &self.lines[2 * index + 1];
+        self.links[index].settle(index, until_ns, propagation, observer);
+    }
+
+    /// Packets that wait for a link, of super-packets each segment.
+    pub fn waiting_segments(&self, link: usize) -> u64 {
+        let propagation = &self.lines[2 * link + 1];
+        let (link, lines) = (&self.links[link], propagation);
+        link.waiting_segments() + link.foreseen_segments(lines)
     }
 
     /// Informs `observer` of every link as it stands at `now_ns`, for books that reach to the very end.

@@ -1,11 +1,11 @@
 //! Who looks on: measurements and captures.
 
-use crate::{Departure, DropReason, Link, Packet};
+use crate::{DropReason, Link, Packet};
 
 /// Informed of what happens at the links. It cannot change anything, and `()`, which looks at nothing,
 /// costs nothing. A link is named by its number in the network.
 ///
-/// The calls for an arrival are `changes`, `arrives`, then `dropped` and `marked` as it comes and
+/// The calls for an arrival are `changes` (once for all that arrive in turn at one time), `arrives`, then `dropped` and `marked` as it comes and
 /// `refused` or not, then `enqueued`; for a transmission `changes`, `dropped` and `marked`, `departs`.
 pub trait Observer<H> {
     /// The link is about to change, at `now_ns`; what `state` says has held since the last call.
@@ -37,9 +37,9 @@ pub trait Observer<H> {
     #[inline]
     fn marked(&mut self, _now_ns: u64, _link: usize, _packet: &Packet<H>) {}
 
-    /// A packet goes on the wire.
+    /// A packet goes on the wire, where its last bit is at `done_ns`; `arrived_ns` says when it joined the queue.
     #[inline]
-    fn departs(&mut self, _now_ns: u64, _link: usize, _departure: &Departure<H>) {}
+    fn departs(&mut self, _now_ns: u64, _link: usize, _packet: &Packet<H>, _done_ns: u64) {}
 
     /// An impairment made a copy of a packet, about which nothing else has been reported: before the queue, where the
     /// copy arrives by itself after what became of the packet, or behind the link.
@@ -103,9 +103,9 @@ impl<H, A: Observer<H>, B: Observer<H>> Observer<H> for (A, B) {
     }
 
     #[inline]
-    fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<H>) {
-        self.0.departs(now_ns, link, departure);
-        self.1.departs(now_ns, link, departure);
+    fn departs(&mut self, now_ns: u64, link: usize, packet: &Packet<H>, done_ns: u64) {
+        self.0.departs(now_ns, link, packet, done_ns);
+        self.1.departs(now_ns, link, packet, done_ns);
     }
 
     #[inline]
@@ -164,8 +164,8 @@ impl<H, O: Observer<H>> Observer<H> for &mut O {
     }
 
     #[inline]
-    fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<H>) {
-        (**self).departs(now_ns, link, departure);
+    fn departs(&mut self, now_ns: u64, link: usize, packet: &Packet<H>, done_ns: u64) {
+        (**self).departs(now_ns, link, packet, done_ns);
     }
 
     #[inline]

@@ -11,12 +11,13 @@ const WIDTH: usize = 8;
 /// next is as good as random, and a mispredicted branch costs more than all the comparisons.
 #[derive(Debug)]
 pub struct Tournament {
-    /// The competitors' deadlines, ns, to be asked without going to their node.
-    due_ns: Vec<u64>,
-    /// Node 0 is the final; the nodes below node `n` are `8n + 1..=8n + 8`.
+    /// The final.
+    top: [u64; WIDTH],
+    /// The other nodes: below the final are the first eight, below node `n` of them `8n + 8..8n + 16`.
     nodes: Vec<[u64; WIDTH]>,
-    /// The node with the first competitors.
-    first_leaf: usize,
+    /// The node with the first competitors; none if they are in the final.
+    first_leaf: Option<usize>,
+    competitors: usize,
     /// Width of a competitor's number.
     number_bits: u32,
 }
@@ -25,15 +26,17 @@ impl Tournament {
     /// `competitors` without a deadline.
     pub fn new(competitors: usize) -> Self {
         let leaves = competitors.div_ceil(WIDTH).max(1);
-        let (mut first_leaf, mut width) = (0, 1);
+        let (mut inner, mut width) = (0, 1);
         while width < leaves {
-            first_leaf += width;
+            inner += width;
             width *= WIDTH;
         }
+        let first_leaf = (leaves > 1).then(|| inner - 1);
         let mut tournament = Self {
-            due_ns: vec![u64::MAX; competitors],
-            nodes: vec![[u64::MAX; WIDTH]; first_leaf + leaves],
+            top: [u64::MAX; WIDTH],
+            nodes: vec![[u64::MAX; WIDTH]; first_leaf.map_or(0, |first_leaf| first_leaf + leaves)],
             first_leaf,
+            competitors,
             number_bits: Self::number_bits(competitors),
         };
         for competitor in 0..competitors {
@@ -50,8 +53,8 @@ impl Tournament {
     /// deadline and its number. It costs as much as building all again: double the number.
     pub fn grow(&mut self, competitors: usize) {
         let mut larger = Self::new(competitors);
-        for (competitor, &due_ns) in self.due_ns.iter().enumerate() {
-            larger.set_earlier(competitor, due_ns);
+        for competitor in 0..self.competitors {
+            larger.set_earlier(competitor, self.due_ns(competitor));
         }
         *self = larger;
     }
@@ -70,15 +73,21 @@ impl Tournament {
     /// The competitor's deadline is `due_ns` (`u64::MAX`: none).
     #[inline]
     pub fn set(&mut self, competitor: usize, due_ns: u64) {
-        self.due_ns[competitor] = due_ns;
         let mut entry = self.entry(competitor, due_ns);
-        let (mut node, mut place) = self.leaf(competitor);
-        while node > 0 {
-            self.nodes[node][place] = entry;
-            entry = earliest(&self.nodes[node]);
-            (node, place) = above(node);
+        let mut place = competitor % WIDTH;
+        if let Some(first_leaf) = self.first_leaf {
+            let mut node = first_leaf + competitor / WIDTH;
+            loop {
+                self.nodes[node][place] = entry;
+                entry = earliest(&self.nodes[node]);
+                place = node % WIDTH;
+                if node < WIDTH {
+                    break;
+                }
+                node = node / WIDTH - 1;
+            }
         }
-        self.nodes[0][place] = entry;
+        self.top[place] = entry;
     }
 
     /// The competitor's deadline is `due_ns` if it was later. Returns whether it was.
@@ -87,26 +96,33 @@ impl Tournament {
     /// ACK pushes out costs nothing.
     #[inline]
     pub fn set_earlier(&mut self, competitor: usize, due_ns: u64) -> bool {
-        if due_ns >= self.due_ns[competitor] {
+        if *self.leaf(competitor) >> self.number_bits <= due_ns {
             return false;
         }
-        self.due_ns[competitor] = due_ns;
         let entry = self.entry(competitor, due_ns);
-        let (mut node, mut place) = self.leaf(competitor);
-        while entry < self.nodes[node][place] {
-            self.nodes[node][place] = entry;
-            if node == 0 {
-                break;
+        let mut place = competitor % WIDTH;
+        if let Some(first_leaf) = self.first_leaf {
+            let mut node = first_leaf + competitor / WIDTH;
+            loop {
+                if entry >= self.nodes[node][place] {
+                    return true;
+                }
+                self.nodes[node][place] = entry;
+                place = node % WIDTH;
+                if node < WIDTH {
+                    break;
+                }
+                node = node / WIDTH - 1;
             }
-            (node, place) = above(node);
         }
+        self.top[place] = self.top[place].min(entry);
         true
     }
 
     /// The competitor with the earliest deadline, and that, ns; from [`Tournament::never_ns`] on: none.
     #[inline]
     pub fn next(&self) -> (usize, u64) {
-        let entry = earliest(&self.nodes[0]);
+        let entry = earliest(&self.top);
         let number = entry & ((1 << self.number_bits) - 1);
         (number as usize, entry >> self.number_bits)
     }
@@ -114,26 +130,28 @@ impl Tournament {
     /// Whether the competitor has a deadline.
     #[inline]
     pub fn is_due_ever(&self, competitor: usize) -> bool {
-        self.due_ns[competitor] < u64::MAX
+        *self.leaf(competitor) >> self.number_bits < u64::MAX >> self.number_bits
     }
 
     /// The competitor's deadline, ns; `u64::MAX`: none.
     #[inline]
     pub(crate) fn due_ns(&self, competitor: usize) -> u64 {
-        self.due_ns[competitor]
+        if self.is_due_ever(competitor) {
+            *self.leaf(competitor) >> self.number_bits
+        } else {
+            u64::MAX
+        }
     }
 
-    /// Node and place of a competitor.
+    /// A competitor's entry.
     #[inline]
-    fn leaf(&self, competitor: usize) -> (usize, usize) {
-        (self.first_leaf + competitor / WIDTH, competitor % WIDTH)
+    fn leaf(&self, competitor: usize) -> &u64 {
+        let place = competitor % WIDTH;
+        match self.first_leaf {
+            None => &self.top[place],
+            Some(first_leaf) => &self.nodes[first_leaf + competitor / WIDTH][place],
+        }
     }
-}
-
-/// Where the winner of a node goes.
-#[inline]
-fn above(node: usize) -> (usize, usize) {
-    ((node - 1) / WIDTH, (node - 1) % WIDTH)
 }
 
 #[inline]

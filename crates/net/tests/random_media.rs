@@ -8,8 +8,8 @@ use dumbbell_net::medium::{
 };
 use dumbbell_net::queue::codel;
 use dumbbell_net::{
-    DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Limit, Link, MediumConfig,
-    MediumSite, Network, Observer, Packet, QueueConfig, Site, Transmitter,
+    DelayLine, DropReason, Ecn, Event, Header, Hop, Limit, Link, MediumConfig, MediumSite, Network,
+    Observer, Packet, QueueConfig, Site, Transmitter,
 };
 use proptest::prelude::*;
 
@@ -222,8 +222,8 @@ impl Observer<Number> for Log {
         self.gone += 1;
     }
 
-    fn departs(&mut self, taken_ns: u64, link: usize, departure: &Departure<Number>) {
-        self.done.push((link, taken_ns, departure.done_ns));
+    fn departs(&mut self, taken_ns: u64, link: usize, _: &Packet<Number>, done_ns: u64) {
+        self.done.push((link, taken_ns, done_ns));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::any_queue::queue_named;
 use dumbbell_net::queue::disciplines;
 use dumbbell_net::{
-    DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Impairment, Link, Network, Observer,
+    DelayLine, DropReason, Ecn, Event, Header, Hop, Impairment, Limit, Link, Network, Observer,
     Packet, Policer, QueueConfig, RandomLoss, Site, Transmitter,
 };
 use proptest::prelude::*;
@@ -14,6 +14,7 @@ use proptest::sample::{Index, select};
 const CASES: u32 = 1000;
 const FLOWS: u32 = 5;
 const NS_PER_S: u128 = 1_000_000_000;
+const NS_PER_MS: u64 = 1_000_000;
 
 /// A packet's number.
 #[derive(Clone, Copy, Debug)]
@@ -183,6 +184,20 @@ impl Plan {
         )
     }
 
+    /// Makes every time a multiple of 1 ms, so that much happens at the same time.
+    fn round_to_ms(&mut self) {
+        for link in &mut self.links {
+            (link.link_rate_bps, link.delay_ns) =
+                (8_000_000, link.delay_ns / NS_PER_MS * NS_PER_MS);
+        }
+        for delay_ns in &mut self.lines_ns {
+            *delay_ns = *delay_ns / NS_PER_MS * NS_PER_MS;
+        }
+        for arrival in &mut self.arrivals {
+            (arrival.wire_bytes, arrival.at_ns) = (1000, arrival.at_ns / NS_PER_MS * NS_PER_MS);
+        }
+    }
+
     /// Both side by side, sharing nothing; and which of the packets are the own ones.
     fn beside(&self, other: &Self) -> (Self, Vec<bool>) {
         let shift = |hop: &Hop| match *hop {
@@ -210,6 +225,55 @@ impl Plan {
         };
         (plan, is_own)
     }
+}
+
+/// What `plan` leads to, and the number of events: packets by the time of their delivery, stays at links, and what the
+/// meter counted, looked at while packets are under way and at the end.
+fn outcome(plan: &Plan, foresees: bool) -> (String, u64) {
+    let (mut network, mut log) = (plan.network(), Log::default());
+    network.count_by_route();
+    if foresees {
+        network.foresee();
+    }
+    let mut meter = network.meter(FLOWS as usize, 0, |_| true);
+    let (mut told, mut events) = (Vec::new(), 0);
+    let ends = [u64::MAX >> 8];
+    let times_ns = plan
+        .arrivals
+        .iter()
+        .map(|arrival| arrival.at_ns)
+        .chain(ends);
+    for (number, until_ns) in (0..).zip(times_ns) {
+        while let Some((now_ns, event)) = network.advance(until_ns, &mut (&mut log, &mut meter)) {
+            events += 1;
+            if let Event::Delivery(exit) = event {
+                let packet = network.take_delivery(exit);
+                told.push((packet.header.0, now_ns));
+            }
+        }
+        network.settle(until_ns + 1, &mut (&mut log, &mut meter));
+        let waiting = (0..plan.links.len()).map(|link| network.waiting_segments(link));
+        told.extend(waiting.map(|waiting| (u32::MAX, waiting)));
+        for link in network.links() {
+            let waiting = (0..plan.routes.len()).map(|route| link.backlog_of_route_bytes(route));
+            told.extend(waiting.map(|waiting| (u32::MAX, waiting)));
+        }
+        let Some(arrival) = plan.arrivals.get(number as usize) else {
+            continue;
+        };
+        network.close_books(until_ns, &mut (&mut log, &mut meter));
+        let packet = Packet {
+            flow: arrival.flow,
+            wire_bytes: arrival.wire_bytes,
+            ecn: arrival.ecn,
+            hop: 0,
+            arrived_ns: 0,
+            header: Number(number),
+        };
+        let observer = &mut (&mut log, &mut meter);
+        network.enter(until_ns, arrival.route, packet, observer);
+    }
+    (format!("{told:?} {:?} {meter:?}", log.visits), events)
 }
 
 /// A packet's stay at a link, ns.
@@ -257,11 +321,11 @@ impl Observer<Number> for Log {
         self.drops(link);
     }
 
-    fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Number>) {
+    fn departs(&mut self, now_ns: u64, link: usize, packet: &Packet<Number>, done_ns: u64) {
         *self.departed.entry(link).or_default() += 1;
-        let visits = self.visits.get_mut(&departure.packet.header.0);
+        let visits = self.visits.get_mut(&packet.header.0);
         let visit = visits.and_then(|visits| visits.last_mut());
-        visit.expect("it arrived").wire_ns = Some((now_ns, departure.done_ns));
+        visit.expect("it arrived").wire_ns = Some((now_ns, done_ns));
     }
 }
 
@@ -366,6 +430,30 @@ proptest! {
             );
         }
         prop_assert_eq!(run(&plan, &mut Log::default())?, delivered);
+    }
+
+    /// A network whose plain links have no events delivers the same at the same times and counts the same.
+    #[test]
+    fn links_without_events_do_the_same(
+        plan in plan(),
+        drop_tail in prop::array::uniform8(any::<bool>()),
+        limit_pkts in 1_u64..20,
+        coincide in any::<bool>(),
+    ) {
+        let mut plan = plan;
+        for (link, _) in plan.links.iter_mut().zip(drop_tail).filter(|(_, is)| *is) {
+            link.queue = QueueConfig::drop_tail(Limit::Packets(limit_pkts));
+            (link.loss, link.policer) = (None, None);
+        }
+        if coincide {
+            plan.round_to_ms();
+        }
+        let (with_events, all) = outcome(&plan, false);
+        let (without, fewer) = outcome(&plan, true);
+        prop_assert_eq!(without, with_events);
+        prop_assert!(fewer <= all);
+        let is_used = plan.routes[plan.arrivals[0].route][0] == Hop::Link(0);
+        prop_assert!(!(drop_tail[0] && is_used) || fewer < all, "a plain link has fewer events");
     }
 
     /// Two networks that share nothing do in one what they do alone.

@@ -1,7 +1,7 @@
 //! What is reported to applications: packets and timers of their connections, and their own timers.
 
 use dumbbell_app::{End, Event, Outcome};
-use dumbbell_net::{Ecn, Exit, Header as _, Packet};
+use dumbbell_net::{Ecn, Header as _, Packet};
 use dumbbell_scenario::route;
 use dumbbell_tcp::{AckHeader, AckKind, DatagramHeader, Segment};
 
@@ -13,9 +13,8 @@ use crate::tap::Tap;
 impl<T: Tap> Engine<T> {
     /// A packet of an application's connection is at the end of its route.
     #[inline(never)]
-    pub(crate) fn deliver_to_application(&mut self, exit: Exit, now_ns: u64) {
-        let packet = self.network.take_delivery(exit);
-        self.watch.tap.delivered(now_ns, &packet, &self.watch.sacks);
+    pub(crate) fn deliver_to_application(&mut self, packet: &Packet<Segment>, now_ns: u64) {
+        self.watch.tap.delivered(now_ns, packet, &self.watch.sacks);
         let slot = self.watch.connections.leave(packet.flow);
         match &packet.header {
             Segment::Data(header) => {
@@ -33,7 +32,7 @@ impl<T: Tap> Engine<T> {
                 self.send_from(slot, from, now_ns);
                 self.note_acknowledged(slot, from, ack);
             }
-            Segment::Datagram(header) => return self.take_datagram(&packet, header, now_ns),
+            Segment::Datagram(header) => return self.take_datagram(packet, header, now_ns),
         }
         self.tell_all(now_ns);
         self.close_silent_ends(slot, now_ns);
@@ -171,19 +170,18 @@ impl<T: Tap> Engine<T> {
         };
         let (half, answered) = connection.halves_mut(from);
         let packets = half.sender.poll_transmit(now_ns);
-        let has_data = || packets.as_slice().iter().any(|it| it.header.is_data());
+        let has_data = || packets.iter().any(|it| it.header.is_data());
         if let Some(answered) = answered
             && has_data()
         {
             answered.receiver.on_answer(now_ns);
-            for packet in answered.receiver.poll_transmit(&mut watch.sacks).as_slice() {
+            for packet in answered.receiver.poll_transmit(&mut watch.sacks) {
                 enter(packet, watch);
             }
         }
-        for packet in packets.as_slice() {
+        for packet in packets {
             enter(packet, watch);
         }
-        drop(packets);
         applications.set_timers(slot);
         self.set_network_timer();
     }
@@ -194,7 +192,7 @@ impl<T: Tap> Engine<T> {
         let route = route(connection.group as usize, way_from(other(from)));
         let id = connection.id;
         let receiver = &mut connection.half_mut(from).receiver;
-        for packet in receiver.poll_transmit(&mut self.watch.sacks).as_slice() {
+        for packet in receiver.poll_transmit(&mut self.watch.sacks) {
             self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
             self.watch.connections.enter(id);
             self.network.enter(now_ns, route, *packet, &mut self.watch);

@@ -68,7 +68,10 @@ impl<T: Tap> Engine<T> {
             .zip(&scenario.groups)
             .map(|(instance, group)| (Rc::clone(instance), group.flows as usize))
             .collect();
-        let network = scenario.network(0);
+        let mut network = scenario.network(0);
+        if !T::RECORDS {
+            network.foresee();
+        }
         let mut flows: Vec<Endpoints> = (0_u32..)
             .zip(&scenario.groups)
             .flat_map(|(index, group)| (0..group.flows).map(move |number| (index, group, number)))
@@ -133,12 +136,7 @@ impl<T: Tap> Engine<T> {
             }
             match self.network.happen(source, now_ns, &mut self.watch) {
                 Event::Inside => {}
-                // A dumbbell's as constants, as in the network.
-                Event::Delivery(exit) => match exit {
-                    Exit::FIRST_LINK => self.deliver(Exit::FIRST_LINK, now_ns),
-                    Exit::FIRST_LINE => self.deliver(Exit::FIRST_LINE, now_ns),
-                    _ => self.deliver(exit, now_ns),
-                },
+                Event::Delivery(exit) => self.deliver(exit, now_ns),
                 Event::Timer => self.wake(now_ns),
             }
             until_check -= 1;
@@ -162,6 +160,7 @@ impl<T: Tap> Engine<T> {
             flow.sender.settle(self.end_ns);
         }
         self.applications.settle(self.end_ns);
+        self.network.settle(self.end_ns + 1, &mut self.watch);
         self.network.close_books(self.end_ns, &mut self.watch);
         self.watch.meter.close(&mut self.network, self.end_ns);
         self.reached_ns = self.end_ns;
@@ -186,6 +185,7 @@ impl<T: Tap> Engine<T> {
 
     fn sample(&mut self) {
         let now_ns = self.next_sample_ns;
+        self.network.settle(now_ns, &mut self.watch);
         let meters = &mut self.watch.meter.links;
         let links = self.network.links();
         let (flows, applications) = (&mut self.flows, &mut self.applications);
@@ -197,11 +197,11 @@ impl<T: Tap> Engine<T> {
     /// A packet is at the end of its route.
     #[inline(always)]
     fn deliver(&mut self, exit: Exit, now_ns: u64) {
-        // Looked at where it lies: a packet is not worth moving only to be forgotten.
-        let packet = self.network.delivery(exit);
+        let packet = self.network.delivered(exit);
         let index = packet.flow as usize;
         if index >= self.flows.len() {
-            return self.deliver_to_application(exit, now_ns);
+            let packet = *packet;
+            return self.deliver_to_application(&packet, now_ns);
         }
         self.watch.tap.delivered(now_ns, packet, &self.watch.sacks);
         let flow = &mut self.flows[index];
@@ -209,7 +209,6 @@ impl<T: Tap> Engine<T> {
             Segment::Data(header) => {
                 flow.receiver
                     .on_packet(now_ns, header, packet.wire_bytes, packet.ecn);
-                self.network.release_delivery(exit);
                 self.send_ack(index, now_ns);
             }
             Segment::Ack(ack) => {
@@ -219,10 +218,9 @@ impl<T: Tap> Engine<T> {
                     flow.rtt.note(rtt_us);
                 }
                 sacks.free(ack.sack);
-                self.network.release_delivery(exit);
                 self.send_data(index, now_ns);
             }
-            Segment::Datagram(_) => self.network.release_delivery(exit),
+            Segment::Datagram(_) => {}
         }
     }
 
@@ -263,9 +261,15 @@ impl<T: Tap> Engine<T> {
     fn send_data(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
         let route = route(flow.group as usize, Way::There);
-        for packet in flow.sender.poll_transmit(now_ns).as_slice() {
-            self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
-            self.network.enter(now_ns, route, *packet, &mut self.watch);
+        let packets = flow.sender.poll_transmit(now_ns);
+        if T::RECORDS {
+            for packet in packets {
+                self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
+                self.network.enter(now_ns, route, *packet, &mut self.watch);
+            }
+        } else if !packets.is_empty() {
+            self.network
+                .enter_all(now_ns, route, packets, &mut self.watch);
         }
         if flow.finished_ns.is_none() && flow.sender.is_finished() {
             flow.finished_ns = Some(now_ns);
@@ -273,17 +277,22 @@ impl<T: Tap> Engine<T> {
         self.set_sender_timer(index);
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_ack(&mut self, index: usize, now_ns: u64) {
+        if self.flows[index].receiver.has_packets() {
+            self.send_acks(index, now_ns);
+        }
+        self.set_receiver_timer(index);
+    }
+
+    #[inline(never)]
+    fn send_acks(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
         let route = route(flow.group as usize, Way::Back);
-        let packets = flow.receiver.poll_transmit(&mut self.watch.sacks);
-        for packet in packets.as_slice() {
+        for packet in flow.receiver.poll_transmit(&mut self.watch.sacks) {
             self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
             self.network.enter(now_ns, route, *packet, &mut self.watch);
         }
-        drop(packets);
-        self.set_receiver_timer(index);
     }
 
     #[inline]

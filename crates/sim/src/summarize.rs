@@ -28,13 +28,14 @@ pub(crate) fn summarize<T: Tap>(
     let measured = engine.network.links().iter().zip(&meter.links);
     let links: Vec<LinkSummary> = configs
         .zip(measured)
-        .map(|(config, (link, meter))| {
+        .enumerate()
+        .map(|(index, (config, (link, meter)))| {
             let statistics = QueueStatistics::of(link);
             LinkSummary::new(
                 scenario,
                 config,
                 meter,
-                link.waiting_segments(),
+                engine.network.waiting_segments(index),
                 statistics,
                 0,
             )

@@ -13,7 +13,7 @@ use std::io::BufWriter;
 use std::net::SocketAddrV4;
 
 use dumbbell_capture::{CaptureConfig, CapturePoint, CaptureWriter, WriteError, dropped_comment};
-use dumbbell_net::{Departure, DropReason, Header as _, Packet};
+use dumbbell_net::{DropReason, Header as _, Packet};
 use dumbbell_scenario::address_plan::flow_addresses;
 use dumbbell_scenario::{Group, Scenario};
 use dumbbell_tcp::{SackStore, Segment};
@@ -32,6 +32,9 @@ type Addresses = (SocketAddrV4, SocketAddrV4);
 
 /// Is shown the packets of a run. `()` does not look.
 pub(crate) trait Tap {
+    /// Whether it records when each packet goes on a wire, as it happens.
+    const RECORDS: bool;
+
     /// An application opens a connection whose packets will carry the number `id`; both ends send data, or
     /// the sender alone.
     fn opened(&mut self, _id: u32, _group: u32, _addresses: Addresses, _has_requests: bool) {}
@@ -82,7 +85,8 @@ pub(crate) trait Tap {
         &mut self,
         _now_ns: u64,
         _link: usize,
-        _departure: &Departure<Segment>,
+        _packet: &Packet<Segment>,
+        _done_ns: u64,
         _sacks: &SackStore,
     ) {
     }
@@ -105,7 +109,9 @@ pub(crate) trait Tap {
     }
 }
 
-impl Tap for () {}
+impl Tap for () {
+    const RECORDS: bool = false;
+}
 
 /// A packet on a link's wire.
 #[derive(Clone)]
@@ -268,6 +274,8 @@ impl CaptureTap {
 }
 
 impl Tap for CaptureTap {
+    const RECORDS: bool = true;
+
     fn opened(&mut self, id: u32, group: u32, addresses: Addresses, has_requests: bool) {
         let config = &self.groups[group as usize];
         let mut tapped = TappedFlow::new(group, addresses, has_requests, config);
@@ -372,13 +380,14 @@ impl Tap for CaptureTap {
         &mut self,
         now_ns: u64,
         link: usize,
-        departure: &Departure<Segment>,
+        packet: &Packet<Segment>,
+        done_ns: u64,
         sacks: &SackStore,
     ) {
         self.catch_up(now_ns);
-        let facts = self.facts(&departure.packet, sacks);
+        let facts = self.facts(packet, sacks);
         self.on_wire[link].extend(facts.map(|facts| OnWire {
-            done_ns: departure.done_ns,
+            done_ns,
             facts,
             pkts: 1,
             lost_pkts: 0,

@@ -1,6 +1,6 @@
 //! What looks on while packets pass: the meter, the SACK blocks' store, the capture.
 
-use dumbbell_net::{Departure, DropReason, Header as _, Link, Meter, Observer, Packet};
+use dumbbell_net::{DropReason, Header as _, Link, Meter, Observer, Packet};
 use dumbbell_tcp::{SackStore, Segment};
 
 use crate::connection_table::ConnectionTable;
@@ -48,9 +48,16 @@ impl<T: Tap> Watch<T> {
 
     /// A packet of an application's connection goes on the wire.
     #[inline(never)]
-    fn application_departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Segment>) {
-        let account = self.connections.account(departure.packet.flow);
-        self.meter.count_departure(now_ns, link, departure, account);
+    fn application_departs(
+        &mut self,
+        now_ns: u64,
+        link: usize,
+        packet: &Packet<Segment>,
+        done_ns: u64,
+    ) {
+        let account = self.connections.account(packet.flow);
+        self.meter
+            .count_departure(now_ns, link, packet, done_ns, account);
     }
 }
 
@@ -121,12 +128,12 @@ impl<T: Tap> Observer<Segment> for Watch<T> {
     }
 
     #[inline(always)]
-    fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Segment>) {
-        if self.is_of_application(&departure.packet) {
-            self.application_departs(now_ns, link, departure);
+    fn departs(&mut self, now_ns: u64, link: usize, packet: &Packet<Segment>, done_ns: u64) {
+        if self.is_of_application(packet) {
+            self.application_departs(now_ns, link, packet, done_ns);
         } else {
-            self.meter.departs(now_ns, link, departure);
+            self.meter.departs(now_ns, link, packet, done_ns);
         }
-        self.tap.departs(now_ns, link, departure, &self.sacks);
+        self.tap.departs(now_ns, link, packet, done_ns, &self.sacks);
     }
 }

@@ -77,6 +77,7 @@ mod loss;
 mod memory;
 mod nagle;
 mod newreno;
+mod outbox;
 mod output;
 mod pacing;
 mod packet;

@@ -1,12 +1,11 @@
 //! What may leave a sender besides cwnd: the receiver's window, the send buffer, Nagle's algorithm; and what has left.
 
 use dumbbell_cc::Flow;
-use dumbbell_net::Packet;
 
 use crate::counters::Limit;
 use crate::memory::Share;
 use crate::nagle::Nagle;
-use crate::packet::Segment;
+use crate::outbox::Outbox;
 use crate::send_buffer::initial_sndbuf_pkts;
 use crate::sender::{Half, SenderConfig};
 
@@ -31,7 +30,7 @@ pub(crate) struct Output {
     /// Identification of the last IP packet.
     pub(crate) ip_id: u16,
     /// Packets that the next poll returns.
-    pub(crate) outbox: Vec<Packet<Segment>>,
+    pub(crate) outbox: Outbox,
 }
 
 impl Output {
@@ -51,7 +50,7 @@ impl Output {
             cwnd_usage_seq: 0,
             memory: None,
             ip_id: 0,
-            outbox: Vec::new(),
+            outbox: Outbox::default(),
         }
     }
 

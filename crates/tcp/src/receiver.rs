@@ -10,6 +10,7 @@ use crate::delayed_ack::DelayedAck;
 use crate::ecn::EcnMode;
 use crate::ecn_echo::EcnEcho;
 use crate::gro::{Gro, Place};
+use crate::outbox::Outbox;
 use crate::packet::{AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, Segment};
 use crate::passive::Passive;
 use crate::reassembly::{Insertion, Reassembly};
@@ -130,7 +131,7 @@ pub struct Receiver {
     pub(crate) place: Place,
     /// What out-of-order data leave of the window, where they are counted.
     pub(crate) buffer: Option<Box<ReceiveBuffer>>,
-    outbox: Vec<Packet<Segment>>,
+    outbox: Outbox,
     /// SACK blocks of packets in `outbox`, with their positions.
     sacks: Vec<(usize, SackBlocks)>,
     counters: ReceiverCounters,
@@ -162,7 +163,7 @@ impl Receiver {
             flush_due_ns: u64::MAX,
             place: Place::Alone,
             buffer: None,
-            outbox: Vec::new(),
+            outbox: Outbox::default(),
             sacks: Vec::new(),
             counters: ReceiverCounters::default(),
         }
@@ -196,19 +197,25 @@ impl Receiver {
         (self.ack_due_ns.min(self.passive.due_ns)).min(self.flush_due_ns)
     }
 
+    /// Whether [`Receiver::poll_transmit`] returns any.
+    #[inline]
+    pub fn has_packets(&self) -> bool {
+        self.outbox.has_packets()
+    }
+
     /// The ACKs that the last calls decided to send: at most one per call, two with DCTCP's
     /// feedback, and as many again where receive offload passes up what it held. Their SACK blocks go to `store`.
     #[inline]
-    pub fn poll_transmit(&mut self, store: &mut SackStore) -> std::vec::Drain<'_, Packet<Segment>> {
+    pub fn poll_transmit(&mut self, store: &mut SackStore) -> &[Packet<Segment>] {
         if !self.sacks.is_empty() {
             self.store_sacks(store);
         }
-        self.outbox.drain(..)
+        self.outbox.fetch()
     }
 
     fn store_sacks(&mut self, store: &mut SackStore) {
         for (position, blocks) in self.sacks.drain(..) {
-            if let Segment::Ack(header) = &mut self.outbox[position].header {
+            if let Segment::Ack(header) = &mut self.outbox.waiting()[position].header {
                 header.sack = store.keep(blocks);
             }
         }
@@ -478,7 +485,8 @@ impl Receiver {
             return 0;
         };
         if sack_blocks == 0 {
-            self.sacks.push((self.outbox.len(), SackBlocks::default()));
+            self.sacks
+                .push((self.outbox.waiting().len(), SackBlocks::default()));
         }
         if let Some((_, blocks)) = self.sacks.last_mut() {
             *blocks = blocks.with_accecn(feedback);
@@ -507,7 +515,7 @@ impl Receiver {
             return 0;
         }
         let blocks = SackBlocks::new(self.pending_dsack.take(), self.held.blocks());
-        self.sacks.push((self.outbox.len(), blocks));
+        self.sacks.push((self.outbox.waiting().len(), blocks));
         blocks.all().len()
     }
 }

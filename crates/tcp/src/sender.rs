@@ -192,7 +192,7 @@ impl Sender {
     }
 
     /// Packets that may leave at `now_ns`.
-    pub fn poll_transmit(&mut self, now_ns: u64) -> std::vec::Drain<'_, Packet<Segment>> {
+    pub fn poll_transmit(&mut self, now_ns: u64) -> &[Packet<Segment>] {
         self.set_now(now_ns);
         if self.phase == Phase::Established {
             if self.stream.wrote {
@@ -206,7 +206,7 @@ impl Sender {
         if self.output.memory.is_some() {
             self.charge_memory();
         }
-        self.output.outbox.drain(..)
+        self.output.outbox.fetch()
     }
 
     /// When to call [`Sender::on_timer`], ns; `u64::MAX`: never.

@@ -46,7 +46,7 @@ impl Sender {
             let before_last_bytes = (segments - 1) * (mss_bytes + DATA_HEADER_BYTES);
             let wire_bytes = before_last_bytes + payload_bytes + DATA_HEADER_BYTES;
             self.send_packet(first, kind, wire_bytes, flags);
-            if let Some(packet) = self.output.outbox.last_mut()
+            if let Some(packet) = self.output.outbox.waiting().last_mut()
                 && let Segment::Data(header) = &mut packet.header
             {
                 header.offload = Offload::new(segments, mss_bytes);

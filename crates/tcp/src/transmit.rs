@@ -1,17 +1,19 @@
 //! What may leave: windows, bursts, retransmissions.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use dumbbell_cc::CaEvent;
+use dumbbell_net::{Ecn, Packet};
 
 use crate::counters::Limit;
-use crate::packet::{DATA_HEADER_BYTES, SegmentKind};
+use crate::packet::{self, DATA_HEADER_BYTES, DataHeader, DataInfo, Offload, SegmentKind};
 use crate::recovery::Retransmit;
 use crate::segments::{
     APP_LIMITED, DeliveredCe, EVER_RETRANS, LOST, PUSHED, RETRANS, SACKED, SAMPLED, Segment,
     TransmitState,
 };
-use crate::sender::Sender;
+use crate::sender::{Half, Sender};
 use crate::super_packet::Burst;
 use crate::timers::XmitTimer;
 
@@ -142,12 +144,20 @@ impl Sender {
         let mut kind = SegmentKind::Data;
         let mut payload_bytes = self.config.mss_bytes;
         let mut burst_bytes = u64::from(burst) * u64::from(payload_bytes);
-        for seq in first..end {
-            if seq + 1 >= self.stream.end {
-                (kind, payload_bytes) = self.prepare_last(seq, &mut segment);
-                burst_bytes -= u64::from(self.config.mss_bytes - payload_bytes);
-            }
-            self.segments.reserve(self.una, seq);
+        // What takes the last bytes, or the FIN, is the last of a burst; all before are alike.
+        let has_last = end >= self.stream.end;
+        let alike = first..end - u32::from(has_last);
+        self.segments.reserve(self.una, end - 1);
+        for seq in alike.clone() {
+            *self.segments.get_mut(seq) = segment;
+        }
+        if !self.config.gso {
+            self.emit_alike(alike);
+        }
+        if has_last {
+            let seq = end - 1;
+            (kind, payload_bytes) = self.prepare_last(seq, &mut segment);
+            burst_bytes -= u64::from(self.config.mss_bytes - payload_bytes);
             *self.segments.get_mut(seq) = segment;
             if !self.config.gso {
                 self.emit(seq, kind, payload_bytes, segment.flags);
@@ -339,6 +349,41 @@ impl Sender {
     fn emit(&mut self, seq: u32, kind: SegmentKind, payload_bytes: u32, flags: u8) {
         let wire_bytes = payload_bytes + DATA_HEADER_BYTES;
         self.send_packet(seq, kind, wire_bytes, flags);
+    }
+
+    /// Full segments leave for the first time.
+    #[inline]
+    fn emit_alike(&mut self, segments: Range<u32>) {
+        let wire_bytes = self.config.mss_bytes + DATA_HEADER_BYTES;
+        if self.is_ecn_ok() {
+            for seq in segments {
+                self.send_packet(seq, SegmentKind::Data, wire_bytes, 0);
+            }
+            return;
+        }
+        let is_reverse = self.config.half == Half::Reverse;
+        let (ts_val_ms, ts_ecr_ms) = (self.now_ms, self.ts_recent_ms);
+        let flow = self.config.flow;
+        let mut ip_id = self.output.ip_id;
+        let packets = segments.map(|seq| {
+            ip_id = ip_id.wrapping_add(1);
+            Packet {
+                flow,
+                wire_bytes,
+                ecn: Ecn::NotEct,
+                hop: 0,
+                arrived_ns: 0,
+                header: packet::Segment::Data(DataHeader {
+                    seq,
+                    ts_val_ms,
+                    ts_ecr_ms,
+                    info: DataInfo::new(SegmentKind::Data, ip_id).reverse(is_reverse),
+                    offload: Offload::NONE,
+                }),
+            }
+        });
+        self.output.outbox.waiting().extend(packets);
+        self.output.ip_id = ip_id;
     }
 
     /// No more data to send now. An application that writes as it goes along is distinguished at its

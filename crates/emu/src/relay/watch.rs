@@ -1,6 +1,6 @@
 //! What looks on while packets pass the links: the meter, and the capture's tap.
 
-use dumbbell_net::{Departure, DropReason, Link, Meter, Observer, Packet};
+use dumbbell_net::{DropReason, Link, Meter, Observer, Packet};
 
 use super::connections::ConnectionMeter;
 use crate::capture::{Place, Tap};
@@ -100,12 +100,13 @@ impl Observer<Frame> for Watch {
     }
 
     #[inline]
-    fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Frame>) {
-        let account = departure.packet.header.flow;
-        self.meter.count_departure(now_ns, link, departure, account);
+    fn departs(&mut self, now_ns: u64, link: usize, packet: &Packet<Frame>, done_ns: u64) {
+        let account = packet.header.flow;
+        self.meter
+            .count_departure(now_ns, link, packet, done_ns, account);
         if let Some(tap) = &mut self.tap {
             let place = Place::LinkOut(link as u16);
-            tap.note(place, departure.done_ns, &departure.packet);
+            tap.note(place, done_ns, packet);
         }
     }
 }

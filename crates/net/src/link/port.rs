@@ -25,7 +25,8 @@ impl<H: Header, O: Observer<H>> LinkPort<'_, H, O> {
     fn depart(&mut self, done_ns: u64) -> Departure<H> {
         let (taken_ns, packet) = self.in_hand.pop_front().expect("a packet is in hand");
         let departure = Departure { packet, done_ns };
-        self.observer.departs(taken_ns, self.index, &departure);
+        let packet = &departure.packet;
+        self.observer.departs(taken_ns, self.index, packet, done_ns);
         departure
     }
 }

@@ -78,6 +78,11 @@ impl Transmitter {
         self.link_rate_bps
     }
 
+    /// Whether the rate will change.
+    pub(crate) fn changes_rate(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
     /// The next change of the rate, if it is due at `now_ns`.
     #[inline]
     pub fn due_change(&self, now_ns: u64) -> Option<RateChange> {

@@ -1,12 +1,12 @@
 //! Finds the parts of a network that have nothing to do with one another.
 
-use super::{Network, Next, Source};
+use super::{Network, Next};
 
 impl<H> Network<H> {
     /// The component of each route: routes that share an element, or are joined by others that do, have the
     /// same number. Numbers start at 0, in the order of the routes.
     pub fn components(&self) -> Vec<usize> {
-        let elements = self.sources.len();
+        let elements = self.entrance + 1;
         let mut element_set: Vec<usize> = (0..elements).collect();
         let routes: Vec<Vec<usize>> = (self.routes.iter())
             .map(|&start| self.elements_from(start as usize))
@@ -37,10 +37,8 @@ impl<H> Network<H> {
 
     /// The links on each route, by number.
     pub fn links_of_routes(&self) -> Vec<Vec<usize>> {
-        let link = |source: usize| match self.sources[source] {
-            Source::Transmitter(link) => Some(link as usize),
-            Source::Line | Source::Timer | Source::Entrance => None,
-        };
+        let is_transmitter = |source: usize| source < self.timer && source.is_multiple_of(2);
+        let link = |source: usize| is_transmitter(source).then_some(source / 2);
         (self.routes.iter())
             .map(|&start| {
                 let elements = self.elements_from(start as usize);

@@ -1,6 +1,6 @@
 //! When a network delivers next at the earliest.
 
-use super::{Network, Next, Source};
+use super::{Network, Next};
 
 /// For a driver in real time, which sleeps between deliveries: everything else happens at its due time however
 /// late the network is asked.
@@ -14,7 +14,7 @@ pub struct Outlook {
 impl Outlook {
     /// The outlook of `network`, for any packets that are in it later.
     pub fn new<H>(network: &Network<H>) -> Self {
-        let mut rest_ns = vec![u64::MAX; network.sources.len()];
+        let mut rest_ns = vec![u64::MAX; network.entrance + 1];
         // Each route from its end: what follows an element is known when it comes.
         let mut after_ns = u64::MAX;
         for hop in network.hops.iter().rev() {
@@ -42,11 +42,10 @@ impl Outlook {
 
     /// No packet is delivered earlier, ns; `u64::MAX`: there is none.
     pub fn next_delivery_ns<H>(&self, network: &Network<H>) -> u64 {
-        let sources = self.rest_ns.iter().zip(&network.sources).enumerate();
+        let sources = self.rest_ns.iter().enumerate();
         sources
-            .filter(|(_, (_, kind))| **kind != Source::Timer)
-            .filter(|(source, _)| network.due.is_due_ever(*source))
-            .map(|(source, (rest_ns, _))| network.due.due_ns(source).saturating_add(*rest_ns))
+            .filter(|&(source, _)| source != network.timer && network.due.is_due_ever(source))
+            .map(|(source, rest_ns)| network.due.due_ns(source).saturating_add(*rest_ns))
             .min()
             .unwrap_or(u64::MAX)
     }
@@ -104,7 +103,7 @@ mod tests {
                 .advance(u64::MAX - 1, &mut ())
                 .expect("it is delivered");
             said.push(next_ns / MS);
-            if let Event::Delivery(_) = event {
+            if let Event::Delivery(..) = event {
                 assert_eq!((next_ns, now_ns), (35 * MS, 35 * MS));
                 break;
             }
@@ -113,7 +112,7 @@ mod tests {
         network.set_timer(1);
         assert_eq!(
             outlook.next_delivery_ns(&network),
-            35 * MS,
+            u64::MAX,
             "a timer is no packet"
         );
     }

@@ -99,6 +99,10 @@ impl<H: Header> Queue<H> for Fifo<H> {
         self.packets.len() as u64
     }
 
+    fn drop_tail_limit(&self) -> Option<Limit> {
+        Some(self.limit)
+    }
+
     fn head(&self) -> Option<Head> {
         self.packets.front().map(Head::of)
     }

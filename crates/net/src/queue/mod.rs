@@ -205,6 +205,10 @@ impl<H: Header> Queue<H> for QueueDiscipline<H> {
         each_discipline!(self, queue => Queue::<H>::backlog_bytes(queue))
     }
 
+    fn drop_tail_limit(&self) -> Option<Limit> {
+        each_discipline!(self, queue => Queue::<H>::drop_tail_limit(queue))
+    }
+
     fn head(&self) -> Option<Head> {
         each_discipline!(self, queue => Queue::<H>::head(queue))
     }
@@ -307,6 +311,11 @@ pub trait Queue<H> {
     /// The packet that [`Queue::dequeue`] gives next, whenever it is called; `None` where nothing waits or
     /// the discipline decides it only then.
     fn head(&self) -> Option<Head> {
+        None
+    }
+
+    /// How much may wait, of a queue that decides by nothing else: [`Fifo`].
+    fn drop_tail_limit(&self) -> Option<Limit> {
         None
     }
 

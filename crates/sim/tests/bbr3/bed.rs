@@ -315,7 +315,7 @@ impl Bed {
 
     fn transmit(&mut self) {
         let now_ns = self.now_ns;
-        for packet in self.sender.poll_transmit(now_ns) {
+        for packet in self.sender.poll_transmit(now_ns).to_vec() {
             let fate = if !packet.header.is_data() {
                 Fate::Pass
             } else {
@@ -334,7 +334,7 @@ impl Bed {
     fn acknowledge(&mut self) {
         let back_ns = self.rtt_ns - self.rtt_ns / 2;
         let due_ns = (self.now_ns + back_ns).next_multiple_of(self.ack_slot_ns.max(1));
-        for packet in self.receiver.poll_transmit(&mut self.sacks) {
+        for packet in self.receiver.poll_transmit(&mut self.sacks).to_vec() {
             if due_ns == self.now_ns + back_ns {
                 self.network
                     .enter(self.now_ns, BACK, packet, &mut self.lost);

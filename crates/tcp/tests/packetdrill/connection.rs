@@ -268,7 +268,7 @@ impl Connection {
 
     /// Takes what both ends decided to send.
     fn collect(&mut self, now_ns: u64) {
-        let acks: Vec<Packet<Segment>> = self.receiver.poll_transmit(&mut self.sacks).collect();
+        let acks: Vec<Packet<Segment>> = self.receiver.poll_transmit(&mut self.sacks).to_vec();
         self.ack = self.ack.max(1 + self.received_bytes() as u32);
         for packet in &acks {
             if let Segment::Ack(header) = packet.header {
@@ -276,7 +276,7 @@ impl Connection {
             }
         }
         if self.phase != Phase::SynReceived {
-            let packets: Vec<Packet<Segment>> = self.sender.poll_transmit(now_ns).collect();
+            let packets: Vec<Packet<Segment>> = self.sender.poll_transmit(now_ns).to_vec();
             for packet in &packets {
                 self.take_from_sender(now_ns, packet);
             }

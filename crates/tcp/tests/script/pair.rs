@@ -272,8 +272,8 @@ impl<'a> Pair<'a> {
         match event {
             Event::Inside => {}
             Event::Delivery(exit) => {
-                let element = self.network.element_of(exit);
                 let packet = self.network.take_delivery(exit);
+                let element = self.network.element_of(exit);
                 match element {
                     Hop::Link(_) => self.go_on(packet),
                     Hop::Line(_) => self.arrive(packet),
@@ -312,7 +312,7 @@ impl<'a> Pair<'a> {
     }
 
     fn transmit(&mut self) {
-        let packets: Vec<_> = self.sender.poll_transmit(self.now_ns).collect();
+        let packets: Vec<_> = self.sender.poll_transmit(self.now_ns).to_vec();
         self.sent_by_event = packets.len();
         for packet in packets {
             if self.log {
@@ -328,7 +328,7 @@ impl<'a> Pair<'a> {
     }
 
     fn acknowledge(&mut self) {
-        let packets: Vec<_> = self.receiver.poll_transmit(&mut self.watch.sacks).collect();
+        let packets: Vec<_> = self.receiver.poll_transmit(&mut self.watch.sacks).to_vec();
         for packet in packets {
             self.go_on(packet);
         }

@@ -235,7 +235,7 @@ impl ReceiverScript {
     }
 
     fn collect(&mut self) {
-        let packets: Vec<_> = self.receiver.poll_transmit(&mut self.sacks).collect();
+        let packets: Vec<_> = self.receiver.poll_transmit(&mut self.sacks).to_vec();
         for packet in packets {
             let Segment::Ack(header) = packet.header else {
                 panic!("a receiver sends ACKs");

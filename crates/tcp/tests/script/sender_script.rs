@@ -345,7 +345,7 @@ impl SenderScript {
 
     fn collect(&mut self) {
         self.bursts.push(self.packets.len());
-        for packet in self.sender.poll_transmit(self.now_ns) {
+        for packet in self.sender.poll_transmit(self.now_ns).to_vec() {
             let packet = as_data(packet);
             let header = packet.header;
             if header.kind() == SegmentKind::HandshakeAck && self.hides_handshake {

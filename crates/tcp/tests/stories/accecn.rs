@@ -31,6 +31,7 @@ fn connecting(config: AccEcn) -> (Sender, Ecn, u8) {
 fn sent(sender: &mut Sender, now_ns: u64) -> Vec<(Ecn, u8, SegmentKind)> {
     let packets = sender.poll_transmit(now_ns);
     packets
+        .iter()
         .map(|packet| match packet.header {
             Segment::Data(header) => (packet.ecn, header.ace(), header.kind()),
             _ => panic!("a sender sends data"),
@@ -102,7 +103,12 @@ fn rfc9768_the_handshake_says_which_fields_arrived() {
         (Ecn::Ce, 0b110),
     ] {
         let mut path = Joined::new(L4S);
-        let syn = path.sender.poll_transmit(0).next().expect("a SYN");
+        let syn = path
+            .sender
+            .poll_transmit(0)
+            .first()
+            .copied()
+            .expect("a SYN");
         assert_eq!(syn.ecn, Ecn::Ect1);
         path.arrive(0, syn.header, syn.wire_bytes, arrived);
         let (ecn, answer, sack) = path.take_acks().remove(0);
@@ -319,7 +325,7 @@ impl Joined {
 
     /// ECN field, header and SACK slot's content of each ACK that leaves.
     fn take_acks(&mut self) -> Vec<(Ecn, AckHeader, SackBlocks)> {
-        let packets: Vec<_> = self.receiver.poll_transmit(&mut self.sacks).collect();
+        let packets: Vec<_> = self.receiver.poll_transmit(&mut self.sacks).to_vec();
         let acks = packets.into_iter().map(|packet| {
             let Segment::Ack(header) = packet.header else {
                 panic!("a receiver sends ACKs");
@@ -389,7 +395,8 @@ impl Joined {
             there.extend(
                 self.sender
                     .poll_transmit(now_ns)
-                    .map(|packet| (now_ns, packet)),
+                    .iter()
+                    .map(|&packet| (now_ns, packet)),
             );
         }
     }

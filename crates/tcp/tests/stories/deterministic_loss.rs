@@ -86,14 +86,14 @@ impl LossyPath {
         } else {
             self.sender.on_timer(now_ns);
         }
-        for ack in self.receiver.poll_transmit(&mut self.sacks) {
+        for ack in self.receiver.poll_transmit(&mut self.sacks).to_vec() {
             self.back.push(now_ns, ack);
         }
         self.send(now_ns);
     }
 
     fn send(&mut self, now_ns: u64) {
-        for packet in self.sender.poll_transmit(now_ns) {
+        for packet in self.sender.poll_transmit(now_ns).to_vec() {
             self.offered_pkts += 1;
             let is_lost = self.offered_pkts == FIRST_LOST_PKT
                 || self.offered_pkts.is_multiple_of(self.loss_interval_pkts);

@@ -434,7 +434,7 @@ fn a_second_half_begins_where_the_handshake_ended() {
         assert!(sender.is_established() && sender.is_finished());
         assert_eq!(sender.sock().srtt_us >> 3, 40_000);
         sender.write(20 * MSS);
-        let packets: Vec<_> = sender.poll_transmit(100 * NS_PER_MS).collect();
+        let packets: Vec<_> = sender.poll_transmit(100 * NS_PER_MS).to_vec();
         assert_eq!(packets.len(), sent_pkts);
         assert!(packets.iter().all(|packet| !packet.header.is_forward()));
     }

@@ -1,0 +1,132 @@
+//! A link without events: drop-tail in front of a wire of one rate.
+//!
+//! What becomes of a packet there is known when it arrives: whether it fits, when it goes on the wire, when it is through.
+//! Such a link puts it into the propagation at once. It departs, for the books, when somebody next looks: before another
+//! packet arrives, before one comes out, before a sample. So nothing that is counted differs from a link with
+//! events, and two events and a copy of the packet are saved.
+
+use super::Link;
+use crate::{DelayLine, DropReason, Header, Limit, Observer, Packet, Queue};
+
+/// What a link knows ahead.
+#[derive(Clone, Debug)]
+pub(super) struct Foresight {
+    limit: Limit,
+    /// When the first waiting packet goes on the wire, ns; `u64::MAX`: nothing waits.
+    next_start_ns: u64,
+    /// The event in which a packet arrived last.
+    event: u64,
+}
+
+impl<H: Header> Link<H> {
+    /// From now on the link, which is idle, needs no events, if it is one that can do without.
+    pub(crate) fn foresee(&mut self, propagation: &DelayLine<Packet<H>>) {
+        let is_simple = self.is_plain
+            && self.is_direct
+            && !self.transmitter.changes_rate()
+            && !propagation.changes_delay();
+        self.foresight = self
+            .queue
+            .drop_tail_limit()
+            .filter(|_| is_simple)
+            .map(|limit| Foresight {
+                limit,
+                next_start_ns: u64::MAX,
+                event: 0,
+            });
+    }
+
+    /// Whether it has no events.
+    #[inline(always)]
+    pub(crate) fn is_foreseen(&self) -> bool {
+        self.foresight.is_some()
+    }
+
+    /// Packets arrive at `now_ns`, in event number `event`; `is_after` says whether what the wire does at `now_ns` comes
+    /// before that event. Returns when the first comes out of `propagation` if it is the next.
+    #[inline(always)]
+    pub(crate) fn arrive_foreseen<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        packets: impl Iterator<Item = Packet<H>>,
+        (event, is_after): (u64, bool),
+        propagation: &mut DelayLine<Packet<H>>,
+        observer: &mut O,
+    ) -> Option<u64> {
+        let foresight = self.foresight.as_mut()?;
+        let limit = foresight.limit;
+        // What arrives in one event comes before what the wire does next.
+        if std::mem::replace(&mut foresight.event, event) != event {
+            self.settle(index, now_ns + u64::from(is_after), propagation, observer);
+        }
+        observer.changes(now_ns, index, self);
+        let mut due_ns = None;
+        for packet in packets {
+            observer.arrives(now_ns, index, &packet);
+            let fits = match limit {
+                Limit::Bytes(bytes) => self.backlog_bytes + u64::from(packet.wire_bytes) <= bytes,
+                Limit::Packets(packets) => self.backlog_pkts < packets,
+            };
+            if fits {
+                let start_ns = self.transmitter.busy_until_ns().max(now_ns);
+                if self.backlog_pkts == 0
+                    && let Some(foresight) = &mut self.foresight
+                {
+                    foresight.next_start_ns = start_ns;
+                }
+                self.count_in(&packet);
+                let done_ns = self.transmitter.transmit(start_ns, packet.wire_bytes);
+                due_ns = propagation.push(done_ns, packet).or(due_ns);
+            } else {
+                observer.refused(now_ns, index, &packet, DropReason::Overflow);
+            }
+            observer.enqueued(now_ns, index, self);
+        }
+        due_ns
+    }
+
+    /// What goes on the wire before `until_ns` departs.
+    #[inline(always)]
+    pub(crate) fn settle<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        until_ns: u64,
+        propagation: &DelayLine<Packet<H>>,
+        observer: &mut O,
+    ) {
+        while let Some(start_ns) = self.next_start_ns()
+            && start_ns < until_ns
+        {
+            let waiting = self.backlog_pkts as usize;
+            let Some((packet, done_ns)) = propagation.from_back(waiting) else {
+                return;
+            };
+            observer.changes(start_ns, index, self);
+            self.forget(packet);
+            self.busy_until_ns = done_ns;
+            observer.departs(start_ns, index, packet, done_ns);
+            let next = propagation.from_back(waiting - 1);
+            let next_ns = next.map_or(u64::MAX, |(packet, _)| packet.arrived_ns.max(done_ns));
+            if let Some(foresight) = &mut self.foresight {
+                foresight.next_start_ns = next_ns;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn next_start_ns(&self) -> Option<u64> {
+        self.foresight.as_ref().map(|ahead| ahead.next_start_ns)
+    }
+
+    /// Packets that wait in `propagation`, of super-packets each segment.
+    pub(crate) fn foreseen_segments(&self, propagation: &DelayLine<Packet<H>>) -> u64 {
+        if !self.is_foreseen() {
+            return 0;
+        }
+        let waiting = (1..=self.backlog_pkts as usize).filter_map(|n| propagation.from_back(n));
+        waiting
+            .map(|(packet, _)| u64::from(packet.header.segments()))
+            .sum()
+    }
+}
