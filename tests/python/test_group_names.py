@@ -251,7 +251,7 @@ def test_a_named_group_is_its_algorithm_where_an_axis_changes_that():
     along = ResultFigures(swept, x="Thesis.cc")
     assert along.layout.x_label == "congestion control of Thesis"
     for figure in along.draw(along.metric("goodput_bps")):
-        assert [curve.label for curve in figure.curves] == ["Thesis", "Reno"]
+        assert [curve.label for curve in figure.curves] == ["CUBIC", "BBR", "Reno"]
     alike = Sweep(
         Scenario(groups, time="1.2s"), {"Thesis.cc": ["reno", "bbr"], "1.rtt": ["20ms", "80ms"]}
     ).run(cache=False)
@@ -268,7 +268,7 @@ def test_an_axis_is_of_the_group_that_it_changes(tmp_path, cli):
     figures = ResultFigures(swept.run(cache=False))
     assert figures.layout.x_label == "congestion control of group 0"
     (figure,) = figures.draw(figures.metric("goodput_bps"))
-    assert [curve.label for curve in figure.curves] == ["group 0", "CUBIC"]
+    assert [curve.label for curve in figure.curves] == ["BBR", "Copa", "CUBIC"]
 
 
 def test_connections_of_a_capture_are_called_as_their_groups(tmp_path, cli):

@@ -240,8 +240,9 @@ def test_an_axis_without_numbers_has_names(tmp_path):
     assert figure.x_names == ("Reno", "CUBIC", "BBR")
     assert figure.x_label == "congestion control of group 0"
     assert {curve.shape for curve in figure.curves} == {"points"}, "nothing joins categories"
-    assert list(figure.curves[0].x) == [0, 1, 2]
-    assert [curve.label for curve in figure.curves[:2]] == ["group 0", "CUBIC"]
+    curves = {curve.label: list(curve.x) for curve in figure.curves}
+    assert curves == {"Reno": [0], "CUBIC (group 0)": [1], "BBR": [2], "CUBIC": [0, 1, 2]}
+    assert len({curve.color for curve in figure.curves}) == 4
 
 
 def test_a_swept_congestion_control_has_its_name_and_color_in_its_panel():

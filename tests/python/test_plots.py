@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 import dumbbell
 from dumbbell import Group, Scenario
 from dumbbell.figures import buffer_colors, style_of, thin
-from dumbbell.figures.figure import MAX_POINTS, Curve
-from dumbbell.figures.static import draw_curve
+from dumbbell.figures.figure import MAX_POINTS, Box, Curve
+from dumbbell.figures.static import draw_bars, draw_box, draw_curve
 from dumbbell.figures.style import OWN, STYLES, shades
 from dumbbell.plots import group_colors
 from dumbbell.plots.sweep_layout import lay_out
@@ -112,3 +112,16 @@ def test_the_title_of_many_groups_is_short():
     groups = [dumbbell.Group("cubic", rtt=f"{10 + at}ms") for at in range(20)]
     swept = dumbbell.Sweep(dumbbell.Scenario(groups, time="1s"), {}).run(cache=False)
     assert swept.title.endswith(" + 14 more")
+
+
+def test_lines_are_seen_on_black():
+    box = Box("", 0.0, "#000000", (1.0, 2.0, 3.0, 4.0, 5.0))
+    bar = Curve("", np.zeros(1), np.array([3.0]), "#000000", shape="bars",
+                low=np.array([2.0]), high=np.array([4.0]))  # fmt: skip
+    axes = Figure().subplots()
+    draw_box(axes, box, 0.0, 0.5)
+    assert "white" in {line.get_color() for line in axes.lines}, "the median"
+    drawn = draw_bars(axes, bar, bar.x, 0.8)
+    outlines = [part.get_path_effects() for part in drawn.errorbar.get_children()]
+    assert outlines
+    assert all(outlines), "a white edge"

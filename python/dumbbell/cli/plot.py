@@ -336,9 +336,7 @@ def frames_of_sweeps(
     ]
     figures = ResultFigures(first.result, *views, x=request.x, name=first.name if is_named else "A")
     if not rest:
-        labels = request.labels
-        check_labels(labels, len(figures.first.labels), "group")
-        figures.first.labels = (*labels, *figures.first.labels[len(labels) :])
+        figures.first.name_all(request.labels)
     wanted = request.names
     drawn = {name: figures.draw(figures.metric(name), models=models) for name in wanted}
     for name, small in drawn.items():

@@ -101,7 +101,7 @@ def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
             same = [a == b for a, b in zip(place, last, strict=False)]
             begun = same.index(False) if False in same else len(same)
             words = ["" if at < begun else escape(word) for at, word in enumerate(place)]
-            whose = WHOLE_RUN if group == len(groups) else view.labels[group]
+            whose = WHOLE_RUN if group == len(groups) else view.name_in(cell, group)
             words += [escape(whose)] if len(groups) > 1 else []
             # What is of the whole run, or of a link, is no group's.
             shown = [not of_run or each.of_groups == (group not in of_run) for each in metrics]

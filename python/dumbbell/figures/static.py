@@ -111,17 +111,15 @@ def places_beside(curves: Sequence[Curve], figure: Figure) -> list[tuple[float, 
     At an axis of names, points and bars of one place stand beside one another.
     """
     beside = [curve for curve in curves if figure.x_names and curve.shape in ("points", "bars")]
-    labels = list(dict.fromkeys(curve.label for curve in beside))
-    # Curves with one place each do not share any.
-    shared = max((sum(place in c.x[np.isfinite(c.y)] for c in beside)
-                  for place in range(len(figure.x_names))), default=0) > 1  # fmt: skip
-    count = len(labels) if shared else 1
+    slots = slots_of([(c.label, c.x[np.isfinite(c.y)].tolist()) for c in beside])
+    count = max(slots.values(), default=0) + 1
     found = []
     for curve in curves:
-        at = (labels.index(curve.label) if curve in beside and shared else 0) - (count - 1) / 2
         if curve not in beside:
             found.append((0.0, 0.0))
-        elif curve.shape == "bars":
+            continue
+        at = slots[curve.label] - (count - 1) / 2
+        if curve.shape == "bars":
             found.append((at * BARS_WIDTH / count, BARS_WIDTH / count))
         else:
             found.append((at * min(POINTS_APART, 0.7 / count), 0.0))
@@ -130,14 +128,28 @@ def places_beside(curves: Sequence[Curve], figure: Figure) -> list[tuple[float, 
 
 def boxes_beside(boxes: Sequence[Box]) -> list[tuple[float, float]]:
     """Return how far each box is moved along x, and its width."""
-    labels = list(dict.fromkeys(box.label for box in boxes))
-    alone = len({box.x for box in boxes}) == len(boxes)
-    count = 1 if alone else len(labels)
+    slots = slots_of([(box.label, [box.x]) for box in boxes])
+    count = max(slots.values(), default=0) + 1
     step = BARS_WIDTH / count
-    return [
-        (0.0 if alone else (labels.index(box.label) - (count - 1) / 2) * step, 0.8 * step)
-        for box in boxes
-    ]
+    return [((slots[box.label] - (count - 1) / 2) * step, 0.8 * step) for box in boxes]
+
+
+def slots_of(places: Sequence[tuple[str, Sequence[float]]]) -> dict[str, int]:
+    """Return which of the slots of a place each label has: labels that share none may be in one.
+
+    Parameters
+    ----------
+    places
+        Labels and where they have values; a label may be there several times.
+    """
+    found: dict[str, set[float]] = {}
+    for label, values in places:
+        found.setdefault(label, set()).update(values)
+    slots: dict[str, int] = {}
+    for label, mine in found.items():
+        taken = {slots[other] for other in slots if mine & found[other]}
+        slots[label] = next(slot for slot in range(len(found)) if slot not in taken)
+    return slots
 
 
 def draw_marks(axes: Axes, marks: Sequence[Mark]) -> None:
@@ -232,12 +244,18 @@ def bars_of(curve: Curve) -> FloatArray | None:
 
 
 def draw_bars(axes: Axes, curve: Curve, x: FloatArray, width: float) -> Any:
-    """Draw bars from 0, with their intervals."""
-    return axes.bar(
+    """Draw bars from 0, with their intervals, which are to be seen on black ones too."""
+    drawn = axes.bar(
         x, curve.y, width or BARS_WIDTH, yerr=bars_of(curve), color=curve.color,
         hatch=HATCHES[curve.dashed], edgecolor="white" if not curve.hollow else "black",
         lw=0.4, error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "black"}, zorder=2,
     )  # fmt: skip
+    if drawn.errorbar is not None:
+        from matplotlib.patheffects import withStroke
+
+        for part in drawn.errorbar.get_children():
+            part.set_path_effects([withStroke(linewidth=2.0, foreground="white")])
+    return drawn
 
 
 def draw_box(axes: Axes, box: Box, aside: float, width: float) -> Any:
@@ -248,11 +266,18 @@ def draw_box(axes: Axes, box: Box, aside: float, width: float) -> Any:
     }  # fmt: skip
     drawn = axes.bxp(
         [words], [box.x + aside], widths=width, showfliers=False, patch_artist=True,
-        manage_ticks=False, medianprops={"color": "black", "lw": 1.2},
+        manage_ticks=False,
+        medianprops={"color": "white" if is_dark(box.color) else "black", "lw": 1.2},
         boxprops={"facecolor": box.color, "hatch": HATCHES[box.dashed], "lw": 0.6},
         whiskerprops={"lw": 0.8}, capprops={"lw": 0.8},
     )  # fmt: skip
     return drawn["boxes"][0]
+
+
+def is_dark(color: str) -> bool:
+    """Whether black is hard to see on a colour: its luminance by ITU-R BT.709 is below a fifth."""
+    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.2
 
 
 def draw_grid(axes: Axes, figure: Figure, grid: Grid) -> None:

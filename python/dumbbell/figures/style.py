@@ -12,6 +12,7 @@ from dumbbell.congestion_control.choice import is_file, is_python_class, split_p
 
 __all__ = [
     "CONNECTION_COLORS",
+    "OTHER_COLORS",
     "OWN",
     "PATTERNS",
     "UNKNOWN_COLOR",

@@ -16,19 +16,21 @@ from dumbbell.figures.style import (
     style_of,
 )
 from dumbbell.plots.labels import check_labels
-from dumbbell.plots.sweep_layout import chosen_axis, is_of_cc, value_label
+from dumbbell.plots.sweep_layout import chosen_axis, is_of_cc, panel_title, value_label
 from dumbbell.plots.tidy import Source, Values
 from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
 
 __all__ = ["MARKERS", "Panel", "Series", "arrange", "axis_of", "other_axes"]
 
-#: Whose a series is: the place of its result, its value of the axis, and its group.
-Key = tuple[int, str, int]
+#: Whose a series is: the place of its result, its value of the axis, its group, and the algorithm
+#: that an axis gives that; of what is no group's, the algorithms of all.
+Key = tuple[int, str, int, str]
 #: Markers for series whose algorithm's own is taken.
 MARKERS = "osD^vPXp<>h*"
-#: Shades of a colour that eyes distinguish.
-MAX_SHADES = 6
+#: Shades of a colour that eyes distinguish, with the dashes: as many as an axis of powers of two
+#: from 0.5 to 64 has.
+MAX_SHADES = 8
 
 
 @dataclass(frozen=True)
@@ -93,19 +95,18 @@ def arrange(
     others = [other_axes(source, axis) for source in sources]
     kept: dict[str, dict[Key, list[Values]]] = {}
     for each in values:
-        places = sources[each.source].cells[each.cell].values
-        place = label_of(places[axis.name]) if axis is not None and axis.name in places else ""
-        title = ", ".join(
-            f"{name} {label_of(value)}"
-            for name, value in places.items()
-            if name in others[each.source]
-        )
-        key = (each.source, place, each.group)
+        source = sources[each.source]
+        cell = source.cells[each.cell]
+        place = label_of(cell.values[axis.name]) if axis and axis.name in cell.values else ""
+        varied = [other for other in source.axes if other.name in others[each.source]]
+        title = panel_title(varied, cell, source.swept, source.group_count)
+        key = (each.source, place, each.group, algorithms_of(source, each, by_group=by_group))
         kept.setdefault(title, {}).setdefault(key, []).append(each)
     keys = list(dict.fromkeys(key for panel in kept.values() for key in panel))
+    panels = [[key for key in keys if key in panel] for panel in kept.values()]
     first = {key: panel[key][0] for panel in reversed(kept.values()) for key in panel}
-    names = Names(sources, axis, first, by_group=by_group, labels=labels)
-    looks = names.looks(keys)
+    names = Names(sources, axis, first, panels, by_group=by_group, labels=labels)
+    looks = names.looks()
     return [
         Panel(
             title,
@@ -116,14 +117,21 @@ def arrange(
                     key[1],
                     names.place(key),
                     names.who(key),
-                    tuple(panel[key]),
+                    tuple(kept[title][key]),
                 )
-                for key in keys
-                if key in panel
+                for key in panel
             ),
         )
-        for title, panel in kept.items()
+        for title, panel in zip(kept, panels, strict=True)
     ]
+
+
+def algorithms_of(source: Source, values: Values, *, by_group: bool) -> str:
+    """Return the algorithm that an axis gives a group, or all of them for what is no group's."""
+    if by_group:
+        return source.algorithm(values.group, values.cell)
+    found = (source.algorithm(group, values.cell) for group in source.swept)
+    return "+".join(found)
 
 
 def other_axes(source: Source, axis: Axis | None) -> set[str]:
@@ -166,6 +174,8 @@ class Names:
         The results, and the axis along which their cells are distinguished.
     first
         The first values of each series.
+    panels
+        The series of each figure.
     by_group, labels
         As for `arrange`.
     """
@@ -175,19 +185,20 @@ class Names:
         sources: Sequence[Source],
         axis: Axis | None,
         first: Mapping[Key, Values],
+        panels: Sequence[Sequence[Key]],
         *,
         by_group: bool,
         labels: Sequence[str],
     ) -> None:
         self.sources, self.axis, self.first = sources, axis, first
-        self.by_group = by_group
+        self.panels, self.by_group = panels, by_group
         self.results = list(labels) if len(sources) > 1 else []
         # A title says whose a curve is only where no other result has the same.
         titles = Counter(source.title for source in sources)
         self.titles = [each.title if titles[each.title] == 1 else "" for each in sources]
-        self.groups: list[str] = []
+        self.groups: dict[tuple[int, str], str] = {}
         self.places: dict[str, str] = {}
-        self.parts = self._chosen([*first])
+        self.parts = self._chosen()
         if len(sources) == 1 and labels:
             self._name_all(labels)
 
@@ -196,16 +207,15 @@ class Names:
         source, axis = self.sources[0], self.axis
         places = {key[1] for key in self.first}
         if axis is None or source.group_count > 1 or len(places) == 1:
-            check_labels(labels, source.group_count, "group")
-            self.groups = list(labels)
-            self.parts = self._chosen([*self.first])
+            self.groups = given_labels(source, labels)
+            self.parts = self._chosen()
             return
         check_labels(labels, len(places), "curve", all_of_them=True)
         ordered = [place for place in map(label_of, axis.values) if place in places]
         self.places = dict(zip(ordered, labels, strict=False))
         self.parts = (self.place,)
 
-    def _chosen(self, keys: Sequence[Key]) -> tuple[Callable[[Key], str], ...]:
+    def _chosen(self) -> tuple[Callable[[Key], str], ...]:
         """Return the fewest parts of a name that distinguish all series."""
         group, place, result = self._group, self.place, self._result
         mix = self._mix
@@ -220,13 +230,16 @@ class Names:
         if self.results:  # the reader asked for them
             tried = tuple(parts for parts in tried if result in parts)
         for parts in tried:
-            if len({tuple(part(key) for part in parts) for key in keys}) == len(keys):
+            if all(
+                len({tuple(part(key) for part in parts) for key in panel}) == len(panel)
+                for panel in self.panels
+            ):
                 return parts
         return tried[-1]
 
     def _group(self, key: Key) -> str:
-        if key[2] < len(self.groups):
-            return self.groups[key[2]]
+        if (given := self.groups.get(key[2:])) is not None:
+            return given
         if not self.by_group:
             return ""
         label = self.sources[key[0]].group_label(key[2], self.first[key].cell)
@@ -261,75 +274,76 @@ class Names:
 
     def who(self, key: Key) -> str:
         """Return the name of a series without its value of the axis."""
-        whose = self._group_anywhere(key)
+        whose = self._group(key)
         result = self._result(key) if self._result in self.parts else ""
         return ", ".join(part for part in (result, whose) if part)
 
-    def _group_anywhere(self, key: Key) -> str:
-        """Return a group's name in all cells: an axis may change its algorithm."""
-        if key[2] < len(self.groups) or not self.by_group:
-            return self._group(key)
-        return self.titles[key[0]] or self.sources[key[0]].group_label(key[2], None)
-
-    def looks(self, keys: Sequence[Key]) -> dict[Key, tuple[str, str, int]]:
-        """Return each series' colour, marker and broken line: no two look alike.
+    def looks(self) -> dict[Key, tuple[str, str, int]]:
+        """Return each series' colour, marker and broken line: no two of a figure look alike.
 
         Up to four lines are broken each in its way, for grey paper; of more, those of a result, or
-        of a value of the axis.
+        of a value of the axis. A series has the same look in each of several figures.
         """
-        shaded = self._shaded(keys)
-        colors = self._colors(keys, shaded=shaded)
-        markers: list[str] = []
-        results, places = (list(dict.fromkeys(key[at] for key in keys)) for at in (0, 1))
-        for key in keys:
-            own = self._own_look(key)[1]
-            markers.append(own if shaded else free(own, MARKERS, markers))
+        shaded = self._shaded()
+        colors = self._colors(shaded=shaded)
+        markers: dict[Key, str] = {}
+        results, places = (list(dict.fromkeys(key[at] for key in self.first)) for at in (0, 1))
 
-        def dash(at: int, key: Key) -> int:
-            if len(keys) <= PATTERNS or (len(results) == 1 and not shaded):
+        def dash(at: int, key: Key, panel: Sequence[Key]) -> int:
+            if len(panel) <= PATTERNS or (len(results) == 1 and not shaded):
                 return at % PATTERNS
             if len(results) > 1:
                 return results.index(key[0]) % PATTERNS
             return places.index(key[1]) % PATTERNS
 
-        return {
-            key: (colors[key], marker, dash(at, key))
-            for at, (key, marker) in enumerate(zip(keys, markers, strict=True))
-        }
+        found: dict[Key, tuple[str, str, int]] = {}
+        for panel in self.panels:
+            for at, key in enumerate(panel):
+                if key not in found:
+                    own = self._own_look(key)[1]
+                    taken = [markers[each] for each in panel if each in markers]
+                    markers[key] = own if shaded else free(own, MARKERS, taken)
+                    found[key] = (colors[key], markers[key], dash(at, key, panel))
+        return found
 
-    def _shaded(self, keys: Sequence[Key]) -> bool:
+    def _shaded(self) -> bool:
         """Whether series of one algorithm have shades of its colour: of results, or of values."""
-        of_color = Counter(self._own_look(key)[0] for key in keys)
-        if UNKNOWN_COLOR in of_color:
+        of_panels = [Counter(self._own_look(key)[0] for key in panel) for panel in self.panels]
+        if any(UNKNOWN_COLOR in each for each in of_panels):
             return False
-        if len({key[0] for key in keys}) > 1:
-            return len({key[0] for key in keys}) <= PATTERNS
-        return len(of_color) > 1 and 1 < max(of_color.values()) <= MAX_SHADES
+        if len({key[0] for key in self.first}) > 1:
+            return len({key[0] for key in self.first}) <= PATTERNS
+        most = max((max(each.values()) for each in of_panels if each), default=0)
+        return any(len(each) > 1 for each in of_panels) and 1 < most <= MAX_SHADES
 
-    def _colors(self, keys: Sequence[Key], *, shaded: bool) -> dict[Key, str]:
+    def _colors(self, *, shaded: bool) -> dict[Key, str]:
         """Return a colour per series."""
-        ramp = self._ramp(keys)
+        ramp = self._ramp()
         found: dict[Key, str] = {}
-        for key in keys:
-            taken = [] if shaded else [*found.values()]
-            found[key] = free(ramp.get(key[1], self._own_look(key)[0]), CONNECTION_COLORS, taken)
+        for panel in self.panels:
+            for key in panel:
+                taken = [] if shaded else [found[each] for each in panel if each in found]
+                wanted = ramp.get(key[1], self._own_look(key)[0])
+                found.setdefault(key, free(wanted, CONNECTION_COLORS, taken))
         if not shaded:
             return found
-        alike = {color: [key for key in keys if found[key] == color] for color in found.values()}
-        # The last shade would be too light for a thin line.
-        return {
-            key: shade
-            for color, mine in alike.items()
-            for key, shade in zip(mine, shades(color, len(mine) + 1), strict=False)
-        }
+        shaded_colors: dict[Key, str] = {}
+        for panel in self.panels:
+            alike = {found[key]: [each for each in panel if found[each] == found[key]]
+                     for key in panel}  # fmt: skip
+            # The last shade would be too light for a thin line.
+            for color, mine in alike.items():
+                for key, shade in zip(mine, shades(color, len(mine) + 1), strict=False):
+                    shaded_colors.setdefault(key, shade)
+        return shaded_colors
 
-    def _ramp(self, keys: Sequence[Key]) -> dict[str, str]:
+    def _ramp(self) -> dict[str, str]:
         """Return a colour per number of the axis, dark to light, where it alone sets them apart."""
         if self.axis is None or self.axis.numbers is None or self.place not in self.parts:
             return {}
-        shown = {key[1] for key in keys}
-        if len(shown) < len(keys):
+        if any(len({key[1] for key in panel}) < len(panel) for panel in self.panels):
             return {}
+        shown = {key[1] for key in self.first}
         return buffer_colors([place for place in map(label_of, self.axis.values) if place in shown])
 
     def _own_look(self, key: Key) -> tuple[str, str]:
@@ -340,6 +354,20 @@ class Names:
         if self.by_group or self.sources[key[0]].group_count == 1:
             return self.sources[key[0]].look(key[2], self.first[key].cell)
         return UNKNOWN_COLOR, MARKERS[0]
+
+
+def given_labels(source: Source, labels: Sequence[str]) -> dict[tuple[int, str], str]:
+    """Return what the reader calls the groups of a result; of a CCA that an axis gives, each.
+
+    Raises
+    ------
+    ResultError
+        There are more labels than these.
+    """
+    groups = range(source.group_count)
+    entries = [(group, cc) for group in groups for cc in source.algorithms(group)]
+    check_labels(labels, len(entries), "group" if len(entries) == len(groups) else "curve")
+    return dict(zip(entries, labels, strict=False))
 
 
 def free(wanted: str, others: Sequence[str], taken: Sequence[str]) -> str:

@@ -47,6 +47,7 @@ class CaptureSource:
     cells: Sequence[Cell] = (Cell(0, {}),)
     title = ""
     is_repeated = False
+    swept: Mapping[int, Axis] = {}
 
     def __init__(self, analysis: Analysis, name: str) -> None:
         self.analysis = analysis
@@ -91,6 +92,14 @@ class CaptureSource:
             if name == "goodput":
                 values = values / to_floats(rows["bin_us"])
             yield Values(0, 0, 0, place, values, to_floats(rows["time_us"]) / 1e6)
+
+    def algorithms(self, group: int) -> Sequence[str]:  # noqa: ARG002 -- no axis changes any
+        """Return one without a name."""
+        return [""]
+
+    def algorithm(self, group: int, cell: int) -> str:  # noqa: ARG002 -- no axis changes any
+        """Return an empty name: a capture has no axes."""
+        return ""
 
     def group_label(self, group: int, cell: int | None) -> str:  # noqa: ARG002 -- it has one cell
         """Return a connection's name."""

@@ -12,18 +12,19 @@ import numpy as np
 from dumbbell.base.errors import ResultError, nearest
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.figures.figure import Curve, Figure
-from dumbbell.figures.style import UNKNOWN_COLOR, cc_label, style_of
+from dumbbell.figures.style import OTHER_COLORS, UNKNOWN_COLOR, style_of
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.models import MODELS, Model, Prediction, models_of
 from dumbbell.plots.cell_values import CellValues
-from dumbbell.plots.labels import design_labels, group_colors, group_styles
+from dumbbell.plots.labels import check_labels, design_labels, group_colors, group_styles
 from dumbbell.plots.model_overlay import model_curve
-from dumbbell.plots.sweep_layout import Facet, Layout, lay_out
+from dumbbell.plots.sweep_layout import Facet, Layout, lay_out, value_label
 from dumbbell.scenario.describe_path import describe_path
 from dumbbell.statistics import Interval
 from dumbbell.statistics.format import MIN_INTERVAL
 from dumbbell.sweeps import SweepResult
-from dumbbell.sweeps.design import label_of, swept_ccs
+from dumbbell.sweeps.cell_labels import labels_in
+from dumbbell.sweeps.design import Cell, label_of, swept_ccs
 
 __all__ = ["ResultFigures", "SweepView"]
 
@@ -60,17 +61,26 @@ class SweepView:
         self.swept = swept_ccs(result.design)
         self.colors = group_colors(result.scenario)
         self.markers = [style.marker for style in group_styles(result.scenario)]
+        self.given: dict[tuple[int, str], str] = {}  # what the reader calls a group, or its CCA
         self.cells = cells or {cell.index: cell.index for cell in result.cells}
         self.predictions = cache(self._predictions)
 
-    def lay_along(self, axes: Sequence[str]) -> None:
-        """Call groups by their numbers whose congestion control algorithms are along x."""
-        groups = self.result.scenario.groups
-        along = [index for index, axis in self.swept.items() if axis.name in axes]
-        self.labels = tuple(
-            f"group {index}" if index in along and not groups[index].name else label
-            for index, label in enumerate(self.labels)
-        )
+    def name_all(self, labels: Sequence[str]) -> None:
+        """Call groups, and of those whose algorithm an axis changes each algorithm, otherwise.
+
+        Raises
+        ------
+        ResultError
+            There are more labels than these.
+        """
+        groups = range(len(self.labels))
+        entries = [(group, cc) for group in groups for cc in self.algorithms(group)]
+        check_labels(labels, len(entries), "group" if len(entries) == len(groups) else "curve")
+        self.given = dict(zip(entries, labels, strict=False))
+
+    def algorithms(self, group: int) -> list[str]:
+        """Return the CCAs that an axis gives a group; one without a name where none does."""
+        return list(dict.fromkeys(self.swept[group].labels)) if group in self.swept else [""]
 
     def groups_of(self, metric: Metric) -> list[int]:
         """Return the groups that a metric has curves of; the first stands for the whole run."""
@@ -87,14 +97,20 @@ class SweepView:
 
     def _name_in(self, facet: Facet | None, group: int) -> str:
         """Return a group's name in a facet; no two groups have the same there."""
-        names = [
-            label if (swept := self.swept_in(facet, at)) is None else cc_label(swept)
-            for at, label in enumerate(self.labels)
-        ]
-        is_swept = self.swept_in(facet, group) is not None
-        if not is_swept or names.count(names[group]) == 1:
-            return names[group]
-        return f"{names[group]} ({self.result.scenario.groups[group].name or f'group {group}'})"
+        swept = {at: cc for at in self.swept if (cc := self.swept_in(facet, at)) is not None}
+        given = self.given.get((group, swept.get(group, "")))
+        if given is not None:
+            return given
+        names = {at: value_label(self.swept[at], cc) for at, cc in swept.items()}
+        return labels_in(self.labels, names, self.result.scenario)[group]
+
+    def name_in(self, cell: Cell, group: int) -> str:
+        """Return a group's name in a cell."""
+        return self._name_in(Facet("", (cell,), (0.0,)), group)
+
+    def color_in(self, cell: Cell, group: int) -> str:
+        """Return a group's colour in a cell."""
+        return self._look_in(Facet("", (cell,), (0.0,)), group)[0]
 
     def swept_in(self, facet: Facet | None, group: int) -> str | None:
         """Return the CCA that an axis gives a group in all cells of a facet."""
@@ -104,16 +120,36 @@ class SweepView:
         found = {label_of(cell.values[axis]) for cell in facet.cells if axis in cell.values}
         return found.pop() if len(found) == 1 else None
 
+    def parts(self, facet: Facet, group: int) -> list[Facet]:
+        """Return the cells of a facet by the algorithm that an axis gives a group there."""
+        if group not in self.swept or self.swept_in(facet, group) is not None:
+            return [facet]
+        axis = self.swept[group].name
+        found: dict[str, list[int]] = {}
+        for at, cell in enumerate(facet.cells):
+            found.setdefault(label_of(cell.values[axis]) if axis in cell.values else "", []).append(
+                at
+            )
+        return [
+            Facet(facet.label, tuple(facet.cells[at] for at in places),
+                  tuple(facet.x[at] for at in places))
+            for places in found.values()
+        ]  # fmt: skip
+
     def look_of(self, metric: Metric, group: int, facet: Facet | None = None) -> tuple[str, str]:
         """Return a curve's colour and marker."""
         if not metric.of_groups:
             return UNKNOWN_COLOR, RUN_MARKER
+        return self._look_in(facet, group)
+
+    def _look_in(self, facet: Facet | None, group: int) -> tuple[str, str]:
         swept = self.swept_in(facet, group)
         style = None if swept is None else style_of(split_preset(swept.partition(":")[0])[0])
         others = [color for at, color in enumerate(self.colors) if at != group]
-        if style is None or style.color in others:
+        if style is None or swept == str(self.result.scenario.groups[group].cc):
             return self.colors[group], self.markers[group]
-        return style.color, style.marker
+        wanted = (style.color, *OTHER_COLORS, self.colors[group])
+        return next(color for color in wanted if color not in others), style.marker
 
     def _predictions(self, cell: int) -> dict[str, tuple[Model, Prediction]]:
         """Return the models' predictions of a cell."""
@@ -152,9 +188,6 @@ class ResultFigures:
         self.others = tuple(each for each in others if each is not None)
         self.first = SweepView(result, name if self.others else "")
         self.caption = outline(result, self.first.labels)
-        if len(self.first.labels) > 1:
-            for view in self.shown:
-                view.lay_along(self.layout.x_axes)
 
     @property
     def shown(self) -> list[SweepView]:
@@ -211,19 +244,27 @@ class ResultFigures:
     ) -> Figure:
         layout = self.layout
         curves = [
-            measured_curve(shown, metric, facet, group, which, by_name=bool(layout.x_names))
+            measured_curve(shown, metric, part, group, which, by_name=bool(layout.x_names))
             for which, shown in enumerate(self.shown)
             if metric.name in shown.values.columns
             for group in shown.groups_of(metric)
+            for part in (self.first.parts(facet, group) if metric.of_groups else [facet])
         ]
         # A legend has no name of a group that has no value.
         curves = [curve for curve in curves if np.isfinite(curve.y).any()] or curves
         for group in self.first.groups_of(metric):
-            curves += model_curves(
-                self.first, metric, facet, group, models, by_name=bool(layout.x_names)
-            )
-        if len(curves) == 1 and curves[0].label == metric.title:
-            curves = [replace(curves[0], label="")]  # the axis has this name
+            for part in self.first.parts(facet, group) if metric.of_groups else [facet]:
+                curves += model_curves(
+                    self.first, metric, part, group, models, by_name=bool(layout.x_names)
+                )
+        is_alone = len(self.first.labels) == 1 and not self.others and not self.first.given
+        is_along = any(axis.name in layout.x_axes for axis in self.first.swept.values())
+
+        def is_on_axis(curve: Curve) -> bool:
+            of_axis = is_alone and is_along and not curve.label.startswith("model")
+            return of_axis or (len(curves) == 1 and curve.label == metric.title)
+
+        curves = [replace(each, label="") if is_on_axis(each) else each for each in curves]
         return Figure(
             name=f"{metric.name}-{index}" if len(layout.facets) > 1 else metric.name,
             title=facet.label,

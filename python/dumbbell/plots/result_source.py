@@ -163,6 +163,19 @@ class ResultSource:
                     values = time_us / mine.ideal_us if name == SLOWDOWN else time_us / 1e3
                     yield Values(0, cell, run.scenario.seed, group, values, ended=mine.ended)
 
+    @property
+    def swept(self) -> Mapping[int, Axis]:
+        """The axis that changes the CCA of each group whose axis does."""
+        return self.view.swept
+
+    def algorithms(self, group: int) -> Sequence[str]:
+        """Return the CCAs that an axis gives a group; one without a name where none does."""
+        return self.view.algorithms(group)
+
+    def algorithm(self, group: int, cell: int) -> str:
+        """Return the one that it has in a cell."""
+        return self.view.swept_in(self._facet(cell), group) or ""
+
     def group_label(self, group: int, cell: int | None) -> str:
         """Return a group's name in a cell: its algorithm's, where an axis changes that."""
         return self.view.label_of(METRICS["goodput_bps"], group, self._facet(cell))

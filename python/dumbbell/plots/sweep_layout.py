@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,11 +12,11 @@ from dumbbell.figures.style import cc_label
 from dumbbell.plots.labels import design_labels
 from dumbbell.scenario.group_labels import ALTERNATIVES
 from dumbbell.sweeps import SweepResult
-from dumbbell.sweeps.design import Axis, Cell, label_of
+from dumbbell.sweeps.design import Axis, Cell, label_of, swept_ccs
 
 __all__ = [
-    "Facet", "Layout", "axis_label", "chosen_axis", "is_of_cc", "lay_out", "tick_label",
-    "value_label",
+    "Facet", "Layout", "axis_label", "chosen_axis", "is_of_cc", "lay_out", "panel_title",
+    "tick_label", "value_label",
 ]  # fmt: skip
 
 #: How a figure writes the unit of an axis, and the factor to it.
@@ -125,13 +125,14 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     # Those that change together with it, unless they are of one value.
     beside = [axis, *(axes[name] for name in together if name in varied and name != axis.name)]
     groups = design_labels(result.design)
+    swept = swept_ccs(result.design)
     x_names = tuple(
         ", ".join(map(value_label, beside, labels))
         for labels in zip(*(each.labels for each in beside), strict=True)
     )
     found: dict[str, list[Cell]] = {}
     for cell in result.cells:
-        label = ", ".join(facet_part(axes[name], cell) for name in others)
+        label = panel_title([axes[name] for name in others], cell, swept, len(groups))
         found.setdefault(label, []).append(cell)
     ticks = log_ticks(numbers or ())
     values = sorted(set(numbers or ()))
@@ -152,11 +153,32 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     )
 
 
-def facet_part(axis: Axis, cell: Cell) -> str:
-    """Return what an axis has in a facet: ``flows 4``, ``BBR``."""
-    label = label_of(cell.values[axis.name])
-    shown = value_label(axis, label)
-    return shown if is_of_cc(axis) else f"{axis.name} {shown}"
+def panel_title(
+    axes: Sequence[Axis], cell: Cell, swept: Mapping[int, Axis], group_count: int
+) -> str:
+    """Return what axes have in a panel: ``flows 4``, ``BBR``, ``against BBR, buffer 2bdp``.
+
+    Parameters
+    ----------
+    axes
+        Those that have one value there.
+    cell
+        One of the panel's.
+    swept
+        The axis that changes the algorithm of each group whose axis does.
+    group_count
+        Of the scenario. An algorithm of the first is what a figure is about; others are against it.
+    """
+
+    def part(axis: Axis) -> str:
+        shown = value_label(axis, label_of(cell.values[axis.name]))
+        if not is_of_cc(axis):
+            return f"{axis.name} {shown}"
+        whose = [index for index, each in swept.items() if each.name == axis.name]
+        is_other = group_count > 1 and whose and 0 not in whose
+        return f"against {shown}" if is_other else shown
+
+    return ", ".join(map(part, axes))
 
 
 def is_of_cc(axis: Axis) -> bool:
@@ -182,7 +204,7 @@ def axis_label(axis: Axis, groups: Sequence[str] = ()) -> str:
 
 def value_label(axis: Axis, label: str) -> str:
     """Return a value of an axis as a figure names it: ``Copa``; a file without its path."""
-    return cc_label(label) if is_of_cc(axis) else label
+    return dict(axis.own).get(label) or (cc_label(label) if is_of_cc(axis) else label)
 
 
 def tick_label(axis: Axis, label: str) -> str:

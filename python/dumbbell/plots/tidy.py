@@ -14,7 +14,7 @@ from dumbbell.figures.figure import FloatArray
 from dumbbell.plots.time_grid import mean_at_each_sample
 from dumbbell.sweeps import Axis, Cell
 
-__all__ = ["Quantity", "Source", "Values", "quantity_of", "values_of"]
+__all__ = ["Quantity", "Source", "Values", "names_of_groups", "quantity_of", "values_of"]
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,16 @@ class Source(Protocol):
     def values(self, name: str) -> Iterator[Values]:
         """Return the values of a quantity; `source` is 0."""
 
+    @property
+    def swept(self) -> Mapping[int, Axis]:
+        """The axis that changes the CCA of each group whose axis does."""
+
+    def algorithms(self, group: int) -> Sequence[str]:
+        """Return the CCAs that an axis gives a group; one without a name where none does."""
+
+    def algorithm(self, group: int, cell: int) -> str:
+        """Return the one that it has in a cell."""
+
     def group_label(self, group: int, cell: int | None) -> str:
         """Return a group's name in a cell, or in all of them."""
 
@@ -154,6 +164,11 @@ def quantity_of(sources: Sequence[Source], name: str) -> Quantity:
             hint = nearest(name, known) or f"; it has {', '.join(known)}"
             raise ResultError(f"{source.name}: has no `{name}`{hint}")
     return sources[0].quantities[name]
+
+
+def names_of_groups(source: Source) -> list[str]:
+    """Return what the groups of a result are called, right in every cell."""
+    return [source.group_label(group, None) for group in range(source.group_count)]
 
 
 def values_of(sources: Sequence[Source], name: str) -> list[Values]:

@@ -92,11 +92,11 @@ def make_tables(
         for cell in facet.cells[:left]:
             groups = tuple(
                 GroupRow(
-                    label,
-                    shown.colors[group],
+                    shown.name_in(cell, group),
+                    shown.color_in(cell, group),
                     tuple(write(metric, cell.index, group) for metric in per_group),
                 )
-                for group, label in enumerate(shown.labels)
+                for group in range(len(shown.labels))
             )
             of_run = tuple(write(metric, cell.index, 0) for metric in per_run)
             rows.append(

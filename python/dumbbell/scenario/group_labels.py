@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.plain_value import to_plain
-from dumbbell.congestion_control.choice import KERNELS_DEFAULT
+from dumbbell.congestion_control.choice import KERNELS_DEFAULT, is_python_class
 from dumbbell.congestion_control.names import short_names
 from dumbbell.scenario.fields import fields_of
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from dumbbell.congestion_control import CongestionControlChoice
     from dumbbell.scenario import Group, Scenario
 
-__all__ = ["ALTERNATIVES", "Varied", "group_labels", "label_of", "plain_labels"]
+__all__ = [
+    "ALTERNATIVES", "Varied", "group_labels", "label_of", "names_of_own", "plain_labels",
+]  # fmt: skip
 
 #: What axes change of each group: their values by field, by index of the group. A parameter is
 #: ``cc.mode_window_rtts`` or ``traffic.load``.
@@ -70,13 +72,30 @@ def plain_labels(
     swept = [value for each in changed.values() for value in each.get("cc", ())]
     short = short_names([each.name for each in (*(group.cc for group in groups), *swept)])
 
-    def written(cc: CongestionControlChoice) -> str:
-        return spell(short[cc.name]) + str(cc).removeprefix(cc.name)
+    own = names_of_own(scenario)
 
-    return [
-        group.name or plain_label(group, changed.get(index, {}), written)
-        for index, group in enumerate(groups)
-    ]
+    def written(cc: CongestionControlChoice) -> str:
+        return own.get(str(cc)) or spell(short[cc.name]) + str(cc).removeprefix(cc.name)
+
+    def label(group: Group, varied: Mapping[str, Sequence[Any]]) -> str:
+        # The name of an algorithm is not that of the others that an axis puts in its place.
+        is_of_algorithm = "cc" in varied and str(group.cc) in own
+        return (not is_of_algorithm and group.name) or plain_label(group, varied, written)
+
+    return [label(group, changed.get(index, {})) for index, group in enumerate(groups)]
+
+
+def names_of_own(scenario: Scenario) -> dict[str, str]:
+    """Return the names that users gave to algorithms of theirs, by naming the group that has it.
+
+    An algorithm that comes with dumbbell has its name: a group's own is its part then, like
+    ``download``.
+    """
+    names: dict[str, set[str]] = {}
+    for group in scenario.groups:
+        if group.name and (group.cc.is_file or is_python_class(group.cc.name)):
+            names.setdefault(str(group.cc), set()).add(group.name)
+    return {cc: found.pop() for cc, found in names.items() if len(found) == 1}
 
 
 def plain_label(

@@ -15,7 +15,13 @@ from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.congestion_control import CongestionControlChoice, short_names
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import fields_of
-from dumbbell.scenario.group_labels import ALTERNATIVES, Varied, group_labels, plain_labels
+from dumbbell.scenario.group_labels import (
+    ALTERNATIVES,
+    Varied,
+    group_labels,
+    names_of_own,
+    plain_labels,
+)
 from dumbbell.scenario.trace import Trace
 from dumbbell.sweeps.field import AxisField, field_of
 
@@ -51,12 +57,15 @@ class Axis:
         As a scenario has them: ``Buffer("2bdp")``, 4.
     numbers
         The values as numbers in `unit`; None if they are not numbers, or of several units.
+    own
+        Of labels that are algorithms of the user's: the names that they have as groups.
     """
 
     name: str
     unit: str | None
     values: tuple[Any, ...]
     numbers: tuple[float, ...] | None = None
+    own: tuple[tuple[str, str], ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -69,6 +78,7 @@ class Axis:
         ccs = [value for value in self.values if isinstance(value, CongestionControlChoice)]
         short = short_names(cc.name for cc in ccs)
         spelled = {str(cc): short[cc.name] + str(cc).removeprefix(cc.name) for cc in ccs}
+        spelled |= dict(self.own)
         return {label: spelled.get(label, label) for label in self.labels}
 
     @property
@@ -269,7 +279,10 @@ def make_design(
     crossed = {names[0] for names in dims if len(names) == 1}
     design = Design(
         scenario,
-        tuple(without_doubles(axis) if name in crossed else axis for name, axis in made.items()),
+        tuple(
+            with_own_names(without_doubles(axis) if name in crossed else axis, scenario)
+            for name, axis in made.items()
+        ),
         dims,
     )
     check_size(design)
@@ -339,6 +352,13 @@ def without_doubles(axis: Axis) -> Axis:
     kept.sort()
     numbers = None if axis.numbers is None else tuple(axis.numbers[at] for at in kept)
     return Axis(axis.name, axis.unit, tuple(axis.values[at] for at in kept), numbers)
+
+
+def with_own_names(axis: Axis, scenario: Scenario) -> Axis:
+    """Name the algorithms of an axis that are groups' own after these."""
+    ccs = {str(value) for value in axis.values if isinstance(value, CongestionControlChoice)}
+    named = names_of_own(scenario).items() if ccs else ()
+    return replace(axis, own=tuple((cc, name) for cc, name in named if cc in ccs))
 
 
 def check_zipped(axes: Mapping[str, Axis], zipped: Sequence[Sequence[str]]) -> None:

@@ -16,6 +16,7 @@ from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.metrics import METRICS
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
+from dumbbell.sweeps.cell_labels import algorithm_names
 from dumbbell.sweeps.design import Axis, Cell, Design, directory_name
 from dumbbell.sweeps.plan import Plan
 
@@ -143,12 +144,13 @@ class SweepResult:
         means = self.rows.group_by(["cell", "group"]).aggregate(
             [("seed", "count"), *((name, "mean") for name in SHOWN)]
         )
-        labels = self.design.group_labels
+        names = algorithm_names(self.design)
+        labels = [names(cell) for cell in self.cells]
         ordered = means.sort_by([("cell", "ascending"), ("group", "ascending")])
         rows = [
             (
                 self.cells[row["cell"]].label,
-                labels[row["group"]],
+                labels[row["cell"]][row["group"]],
                 row["seed_count"],
                 *(f"{METRICS[name].scale * row[f'{name}_mean']:.2f}" for name in SHOWN),
             )

@@ -11,6 +11,7 @@ from dumbbell.metrics import METRICS
 from dumbbell.metrics.metric import AT
 from dumbbell.records.columns import TEXT, Column, arrow_type, conform
 from dumbbell.runs.measuring import Measures
+from dumbbell.sweeps.cell_labels import algorithm_names
 from dumbbell.sweeps.design import Axis, Cell, Design, label_of
 
 __all__ = ["GROUP_COLUMNS", "Rows", "check_rows", "make_rows"]
@@ -48,9 +49,9 @@ def make_rows(
     -------
     pa.Table
         Columns `cell`, `rep`, `seed`; each axis's labels and numbers; `group`, `name` (what tables
-        call it), `cc`, `flows`, `verdict`; then every metric, and if the runs have several links
-        each link's value of the metrics of links, as ``NAME@LINK``. Sorted by cell, repetition and
-        group.
+        call it in the cell), `cc`, `flows`, `verdict`; then every metric, and if the runs have
+        several links each link's value of the metrics of links, as ``NAME@LINK``. Sorted by cell,
+        repetition and group.
     """
     rows = Rows(design)
     for key, seed, groups in measured:
@@ -85,7 +86,8 @@ class Rows:
 
     def __init__(self, design: Design) -> None:
         self.axes, self.cells = design.axes, design.cells
-        self.labels = design.group_labels
+        names = algorithm_names(design)
+        self.labels = [names(cell) for cell in design.cells]
         self.added: list[dict[str, Any]] = []
         self.tables = [self._to_table([])]
 
@@ -93,7 +95,7 @@ class Rows:
         """Add a run's."""
         cell, rep = key
         for group in groups:
-            name = self.labels[group["group"]]
+            name = self.labels[cell][group["group"]]
             self.added.append({"cell": cell, "rep": rep, "seed": seed, "name": name, **group})
         if len(self.added) >= CHUNK:
             # In columns they take a hundredth of the room.

@@ -8,6 +8,7 @@ from dumbbell.figures.style import PATTERNS
 from dumbbell.plots.arrange import Panel, Series, axis_of
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.sweep_layout import axis_label, tick_label, value_label
+from dumbbell.plots.tidy import names_of_groups
 from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
 
@@ -38,12 +39,15 @@ class Places:
             shown = list(dict.fromkeys(map(self.key, every)))
             first = [place for place in map(label_of, axis.values) if place in shown]
             self.keys = first + [place for place in shown if place not in first]
-            own = request.labels if len(request.sources) == len(self.who) == 1 else ()
+            is_alone = len(request.sources) == 1 and request.sources[0].group_count == 1
+            own = request.labels if is_alone else ()
             labels = dict(zip(self.keys, own, strict=False)) if len(self.keys) > 1 else {}
             self.names = tuple(labels.get(key) or self.tick(axis, key) for key in self.keys)
-            self.x_label = axis_label(axis, [""] * 2)
+            self.x_label = axis_label(axis, names_of_groups(request.sources[0]))
         self.has_axis = axis is not None
-        self.has_legend = self.has_axis and len(self.who) > 1
+        # Of a lone group the axis names the algorithms that it changes.
+        groups = {(each.source, each.group) for series in every for each in series.values}
+        self.has_legend = self.has_axis and len(self.who) > 1 and len(groups) > 1
 
     @staticmethod
     def tick(axis: Axis, key: str) -> str:
