@@ -11,13 +11,16 @@ import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import dumbbell
-from dumbbell import CaptureError
+from dumbbell import CaptureError, Group, Scenario
+from dumbbell.capture_analysis.figures import draw_overview
 from dumbbell.cli.capture_warnings import match_trouble, trouble
+from dumbbell.plots.capture_source import CaptureSource
 from tests.python.fixtures import MSS, capture_records, download, write_pcapng
 from tests.python.oracles.pcap import write_pcap
 
@@ -113,6 +116,28 @@ def test_out_has_tables_and_figures_that_open(cli, capture, tmp_path):
     for name in ("throughput", "rtt", "inflight", "time-sequence-0", "time-sequence-0-detail"):
         assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert ET.parse(out / f"{name}.svg").getroot().tag.endswith("svg")  # noqa: S314
+
+
+def test_a_short_connection_is_not_above_the_link_s_rate_nor_above_all(tmp_path):
+    path = tmp_path / "r.pcapng"
+    pages = Group("cubic", traffic="poisson:load=5%,size=uniform(10kB;12kB)", name="pages")
+    scenario = Scenario(["cubic", pages], rate="20mbit", rtt="60ms", time="4s", seed=2)
+    dumbbell.run(scenario, capture=dumbbell.Capture(path, points=["sender"]))
+    analysis = dumbbell.analyze(path)
+    short = [n for n in analysis.largest if 0 < analysis.row_of(n)["payload_bytes"] < 2e4]
+    assert short
+    figure, *_ = draw_overview(analysis)
+    assert "together" in figure.curves[-1].label
+    (together,) = (dict(zip(c.x, c.y, strict=True)) for c in figure.curves[-1:])
+    for curve in figure.curves[:-1]:
+        assert curve.y.max() < 1.2 * 20
+        for x, y in zip(curve.x, curve.y, strict=True):
+            assert y <= together.get(x, 0.0) + 1e-9
+    source = CaptureSource(analysis, "r")
+    for values in source.values("goodput"):
+        assert values.values.max() < 1.2 * 20
+        assert values.time_s is not None
+        assert (np.diff(values.time_s) >= 0.06).all()
 
 
 def test_segments_are_kept_on_request(capture):

@@ -25,6 +25,7 @@ from dumbbell.figures.style import shades, style_of
 from dumbbell.plots.arrange import Series
 from dumbbell.plots.capacity import capacity_mbps
 from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
+from dumbbell.plots.kinds.band import intervals
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.kinds.scatter import curves_of, ellipse
 from dumbbell.plots.paper_figure import file_names
@@ -32,6 +33,7 @@ from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.plots.run_figures import draw_series
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.statistics import mean_interval
+from dumbbell.statistics.mean_interval import interval_within
 from dumbbell.sweeps import Sweep
 
 ROOT = Path(__file__).parents[2]
@@ -347,15 +349,43 @@ def test_a_band_is_the_mean_over_seeds_and_its_interval(places):
     found = []
     for run in runs.values():
         rows = [r for r in run.flows.to_pylist() if r["flow"] == 1]
-        inside = [r["goodput_bps"] / 1e6 for r in rows if 1.5 < r["time_us"] / 1e6 <= 1.5 + 2 / 120]
+        inside = [r["goodput_bps"] / 1e6 for r in rows if 1.48 < r["time_us"] / 1e6 <= 1.52]
         found.append(np.mean(inside))
     cubic = figure.curves[1]
-    at = int(np.argmin(abs(cubic.x - (1.5 + 1 / 120))))
-    interval = mean_interval(found)
+    at = int(np.argmin(abs(cubic.x - 1.5)))  # a bin is a base RTT
+    interval = interval_within(np.array(found))
     assert (cubic.label, cubic.band) == ("CUBIC", True)
     assert cubic.y[at] == pytest.approx(interval.mean)
     assert cubic.high[at] == pytest.approx(interval.high)
     assert drawn([figure]).axes[0].collections, "the bands"
+
+
+def test_a_band_stays_within_the_values():
+    spiky = np.array([[48.0] * 9 + [180.0], np.linspace(10, 20, 10)]).T
+    mean, low, high = intervals(spiky)
+    assert mean == pytest.approx(spiky.mean(axis=0))
+    assert (low >= spiky.min(axis=0)).all()
+    assert (high <= spiky.max(axis=0)).all()
+    calm = mean_interval(spiky[:, 1])
+    assert (low[1], high[1]) == pytest.approx((calm.low, calm.high), rel=0.05)
+
+
+def test_goodput_has_bins_of_an_rtt_and_peaks_have_their_reason(tmp_path, cli):
+    slow = Scenario(["cubic"], rate="10mbit", rtt="200ms", buffer="16bdp", time="3s")
+    Sweep(slow, {}, reps=2).run(cache=False, out=tmp_path / "slow")
+    for kind in ("band", "line"):
+        (figure,) = one(tmp_path, kind, "slow", name="goodput")
+        assert np.diff(figure.curves[0].x).min() >= 0.2 - 1e-9
+        assert figure.caption == ""
+    (figure,) = draw_series(dumbbell.run(slow), ["goodput"])
+    assert np.diff(figure.curves[0].x).min() >= 0.2 - 1e-9
+    lossy = Scenario(["cubic"], rate="10mbit", buffer="8bdp", loss="1%", time="5s")
+    dumbbell.run(lossy).save(tmp_path / "lossy")
+    (figure,) = one(tmp_path, "line", "lossy", name="goodput")
+    assert np.nanmax(figure.curves[0].y) > 10.5
+    assert "in order" in figure.caption
+    outcome = cli("plot", str(tmp_path / "lossy"), "--series", "goodput", "--format", "svg")
+    assert "delivered in order" in outcome.err
 
 
 def test_the_capacity_of_a_trace_is_behind_the_goodput(places):

@@ -51,3 +51,19 @@ def test_what_is_missing_is_none_and_digits_are_few():
 
 def test_values_that_differ_little_keep_their_difference():
     assert rounded(np.array([1000.12345, 1000.12399])) == [1000.12345, 1000.12399]
+
+
+def test_the_last_bin_of_a_flow_that_stops_is_what_it_sent_or_nothing():
+    grid = TimeGrid(duration_s=10, sample_s=0.01, max_points=20)  # bins of a second
+    for samples, last in ((370, 1.0), (330, np.nan)):
+        time_s = 0.01 * np.arange(1, samples + 6, dtype=np.float64)
+        values = np.ones(time_s.size)
+        values[samples:] = 0.0  # until it is known that all has arrived
+        drawn = grid.means(time_s, values)
+        assert drawn[:3] == pytest.approx(1)
+        assert drawn[3] == pytest.approx(last, nan_ok=True)
+        assert np.isnan(drawn[4:]).all()
+    starved = np.repeat([1.0, 0.0], [350, 650])
+    assert grid.means(0.01 * np.arange(1, 1001, dtype=np.float64), starved)[-1] == 0, (
+        "it still sends at the end"
+    )

@@ -15,7 +15,7 @@ from dumbbell.figures import Curve, Figure, group_colors
 from dumbbell.figures.floats import to_floats
 from dumbbell.figures.style import CONNECTION_COLORS, shades
 
-__all__ = ["draw_figures", "draw_overview"]
+__all__ = ["draw_figures", "draw_overview", "rate_bin_us", "rate_mbps"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -66,11 +66,12 @@ def looks_of(analysis: Analysis, connections: Sequence[int]) -> list[tuple[int, 
 def draw_throughput(analysis: Analysis, connections: Sequence[int]) -> Figure:
     """Draw the payload of each connection per second, and of all together."""
     curves = []
+    bin_us = rate_bin_us(analysis, connections)
     for number, label, color in looks_of(analysis, connections[:MAX_CURVES]):
-        time_s, mbps = rate_mbps(analysis, [number])
+        time_s, mbps = rate_mbps(analysis, [number], bin_us)
         curves.append(Curve(label, time_s, mbps, color))
     if len(connections) > 1:
-        time_s, mbps = rate_mbps(analysis, connections)
+        time_s, mbps = rate_mbps(analysis, connections, bin_us)
         curves.append(
             Curve(f"all {len(connections)} together", time_s, mbps, TOTAL_COLOR, dashed=True)
         )
@@ -84,20 +85,39 @@ def draw_throughput(analysis: Analysis, connections: Sequence[int]) -> Figure:
     )
 
 
-def rate_mbps(analysis: Analysis, connections: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-    """Return the summed rate of connections over time, in the widest bin that any of them has."""
+def rate_bin_us(analysis: Analysis, connections: Sequence[int]) -> float:
+    """Return how wide the bins of rates are: the same for all, so that none is above the total.
+
+    They are as wide as any connection's own, and as an RTT: a window may leave in no time. A figure
+    has `RATE_BINS` at most.
+    """
+    parts = [part for part in map(analysis.series_of, connections) if part.num_rows]
+    if not parts:
+        return 1.0
+    times = np.concatenate([to_floats(part["time_us"]) for part in parts])
+    widest = max(float(to_floats(part["bin_us"]).max()) for part in parts)
+    rtts = (analysis.row_of(number)["rtt_min_us"] or 0.0 for number in connections)
+    least = max((times.max() - times.min()) / RATE_BINS, *rtts)
+    return float(widest * max(1.0, np.ceil(least / widest)))
+
+
+def rate_mbps(
+    analysis: Analysis, connections: Sequence[int], bin_us: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the summed rate of connections over time, with the 0 before and after."""
     parts = [analysis.series_of(number) for number in connections]
     times = np.concatenate([to_floats(part["time_us"]) for part in parts])
     amounts = np.concatenate([to_floats(part["payload_bytes"]) for part in parts])
     if times.size == 0:
         return times, amounts
-    widest = max(float(to_floats(part["bin_us"]).max()) for part in parts if part.num_rows)
-    width = widest * max(1.0, np.ceil((times.max() - times.min()) / widest / RATE_BINS))
-    first = int(times.min() // width)
-    bins = (times // width).astype(np.int64) - first
-    total = np.bincount(bins, weights=amounts)
-    at_s = (np.arange(total.size) + first + 0.5) * width / 1e6
-    return at_s, total * 8 / width
+    first = int(times.min() // bin_us)
+    total = np.bincount((times // bin_us).astype(np.int64) - first, weights=amounts)
+    before = min(first, 1)
+    end = to_floats(analysis.series["time_us"]).max(initial=0.0) // bin_us
+    total = np.pad(total, (before, int(first + total.size <= end)))
+    places = np.arange(total.size, dtype=np.float64)
+    at_s: FloatArray = (places + first - before + 0.5) * bin_us / 1e6
+    return at_s, total * 8 / bin_us
 
 
 def draw_rtt(analysis: Analysis, connections: Sequence[int]) -> Figure:

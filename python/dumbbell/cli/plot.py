@@ -19,6 +19,7 @@ from dumbbell.figures.y_range import Range, y_ranges
 from dumbbell.metrics import METRICS
 from dumbbell.metrics.metric import canonical
 from dumbbell.models import MODELS
+from dumbbell.plots.capacity import PEAKS
 from dumbbell.plots.capture_source import CaptureSource
 from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
 from dumbbell.plots.kinds.request import Request
@@ -33,7 +34,7 @@ from dumbbell.report.side_by_side import second_view
 from dumbbell.report.source import kind_of, load_results
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics, complete_models
-from dumbbell.terminal.console import print_files
+from dumbbell.terminal.console import note, print_files
 from dumbbell.terminal.field_options import with_grouped_options
 
 __all__ = ["plot_command"]
@@ -193,6 +194,9 @@ def plot_command(
         )
     ]  # fmt: skip
     print_files(written, json=json)
+    for caption in dict.fromkeys(each.caption for _, frame, _ in frames for each in frame):
+        if caption == PEAKS and output.style == "paper":  # the other has it above the figure
+            note(caption)
     return 0
 
 

@@ -264,10 +264,18 @@ def draw_box(axes: Axes, box: Box, aside: float, width: float) -> Any:
     words = {
         "whislo": low, "q1": first, "med": median, "q3": third, "whishi": high, "fliers": [],
     }  # fmt: skip
+    from matplotlib.patheffects import withStroke
+
+    on_dark = is_dark(box.color)
+    # The edge keeps a box seen that is lower than its median's line.
+    edge = [withStroke(linewidth=2.4, foreground=box.color)] if on_dark else []
     drawn = axes.bxp(
         [words], [box.x + aside], widths=width, showfliers=False, patch_artist=True,
         manage_ticks=False,
-        medianprops={"color": "white" if is_dark(box.color) else "black", "lw": 1.2},
+        medianprops={
+            "color": "white" if on_dark else "black", "lw": 0.8 if on_dark else 1.2,
+            "path_effects": edge,
+        },
         boxprops={"facecolor": box.color, "hatch": HATCHES[box.dashed], "lw": 0.6},
         whiskerprops={"lw": 0.8}, capprops={"lw": 0.8},
     )  # fmt: skip

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from dumbbell.figures.figure import FloatArray
+from dumbbell.figures.figure import Curve, FloatArray
 from dumbbell.scenario import Link, Scenario
 from dumbbell.scenario.trace import Trace
 
-__all__ = ["CAPACITY_COLOR", "capacity_mbps"]
+__all__ = ["CAPACITY_COLOR", "PEAKS", "capacity_mbps", "peaks_above"]
+
+#: Why goodput is above what a link can carry, and by how much it is more than rounding.
+PEAKS = (
+    "Goodput counts data when they are delivered in order: what waited behind a lost packet is "
+    "delivered at once, which may be more than the link carries in that time."
+)
+MORE_THAN_ROUNDING = 1.02
 
 #: Behind what the link carries.
 CAPACITY_COLOR = "#d9d9d9"
@@ -37,6 +46,15 @@ def capacity_mbps(scenario: Scenario, name: str, bins_s: FloatArray) -> FloatArr
     if link.rate_steps:
         return of_steps(link, bins_s)
     return None
+
+
+def peaks_above(curves: Sequence[Curve], link_mbps: float | None) -> str:
+    """Say why goodput is above what a link can carry; nothing if it is not."""
+    if link_mbps is None:
+        return ""
+    limit = MORE_THAN_ROUNDING * link_mbps
+    ends = [each for c in curves for each in (c.y, c.high) if each is not None]
+    return PEAKS if any((each > limit).any() for each in ends) else ""
 
 
 def of_trace(trace: Trace, bins_s: FloatArray) -> FloatArray:

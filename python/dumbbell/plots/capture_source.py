@@ -9,6 +9,7 @@ import numpy as np
 
 from dumbbell.capture_analysis import Analysis
 from dumbbell.capture_analysis.connection_table import connection_label
+from dumbbell.capture_analysis.figures import rate_bin_us, rate_mbps
 from dumbbell.figures.figure import FloatArray
 from dumbbell.figures.floats import to_floats
 from dumbbell.figures.style import CONNECTION_COLORS
@@ -19,7 +20,7 @@ __all__ = ["CaptureSource"]
 
 #: By name: the column of a connection or of its time series, its title, unit, and the factor to it.
 SERIES = {
-    "goodput": ("payload_bytes", "throughput", "Mbit/s", 8.0),
+    "goodput": ("payload_bytes", "throughput", "Mbit/s", 1.0),
     "rtt": ("rtt_us", "RTT", "ms", 1e-3),
     "inflight": ("inflight_sack_bytes", "in flight", "kB", 1e-3),
 }
@@ -48,6 +49,8 @@ class CaptureSource:
     title = ""
     is_repeated = False
     swept: Mapping[int, Axis] = {}
+    base_rtt_s = 0.0
+    link_mbps: float | None = None
 
     def __init__(self, analysis: Analysis, name: str) -> None:
         self.analysis = analysis
@@ -58,6 +61,11 @@ class CaptureSource:
         """The connections that are drawn."""
         largest = self.analysis.largest[:MAX_CONNECTIONS]
         return [n for n in largest if self.analysis.row_of(n)["payload_bytes"] > 0]
+
+    @cached_property
+    def bin_us(self) -> float:
+        """How wide the bins of throughput are."""
+        return rate_bin_us(self.analysis, self.connections)
 
     @cached_property
     def duration_s(self) -> float:
@@ -86,11 +94,13 @@ class CaptureSource:
                 if value is not None:
                     yield Values(0, 0, 0, place, np.array([scale * value]))
                 continue
+            if name == "goodput":
+                time_s, mbps = rate_mbps(self.analysis, [number], self.bin_us)
+                yield Values(0, 0, 0, place, mbps, time_s)
+                continue
             column, _, _, scale = SERIES[name]
             rows = self.analysis.series_of(number)
             values = scale * to_floats(rows[column])
-            if name == "goodput":
-                values = values / to_floats(rows["bin_us"])
             yield Values(0, 0, 0, place, values, to_floats(rows["time_us"]) / 1e6)
 
     def algorithms(self, group: int) -> Sequence[str]:  # noqa: ARG002 -- no axis changes any

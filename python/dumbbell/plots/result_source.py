@@ -92,9 +92,33 @@ class ResultSource:
         return self.result.runs[self.keys[0]]
 
     @cached_property
+    def _spans(self) -> list[tuple[float, float, float]]:
+        """Return of each run: its time and longest base RTT, s, and its link's rate, Mbit/s."""
+        return [
+            (
+                run.summary["duration_ns"] / 1e9,
+                max((flow["base_rtt_us"] for flow in run.summary["flows"]), default=0) / 1e6,
+                (run.link(payload_link(run))["link_rate_bps"] or 0) / 1e6,
+            )
+            for _, run in self.runs
+        ]
+
+    @property
     def duration_s(self) -> float:
         """How long its longest run is."""
-        return max(float(run.summary["duration_ns"]) / 1e9 for _, run in self.runs)
+        return max(duration_s for duration_s, _, _ in self._spans)
+
+    @property
+    def base_rtt_s(self) -> float:
+        """The longest base RTT of its flows: the least bin of a rate."""
+        return max(rtt_s for _, rtt_s, _ in self._spans)
+
+    @property
+    def link_mbps(self) -> float | None:
+        """The highest rate of the payload's link; None if that is not known, or changes."""
+        if self.capacity_mbps(np.array([0.0, 1.0])) is not None:
+            return None
+        return max(mbps for _, _, mbps in self._spans) or None
 
     @cached_property
     def quantities(self) -> Mapping[str, Quantity]:

@@ -16,7 +16,7 @@ from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray
 from dumbbell.figures.floats import to_floats
 from dumbbell.figures.style import PATTERNS, UNKNOWN_COLOR, shades
 from dumbbell.metrics.metric import AT
-from dumbbell.plots.capacity import CAPACITY_COLOR, capacity_mbps
+from dumbbell.plots.capacity import CAPACITY_COLOR, capacity_mbps, peaks_above
 from dumbbell.plots.labels import group_colors, group_labels
 from dumbbell.plots.mode_marks import mode_marks
 from dumbbell.plots.state_values import first_state, state_values
@@ -276,8 +276,10 @@ def draw_quantity(
     """Draw a column of the flows."""
     quantity = SERIES[name]
     curves = []
-    # Extremes of a rate are single bursts: its points are means.
-    rates = TimeGrid(grid.bins * grid.bin_s, run.scenario.sample.seconds, RATE_POINTS)
+    # Extremes of a rate are single bursts: its points are means, of a base RTT or longer.
+    rtt_s = max((flow["base_rtt_us"] for flow in run.summary["flows"]), default=0) / 1e6
+    bin_s = max(run.scenario.sample.seconds, rtt_s)
+    rates = TimeGrid(run.summary["duration_ns"] / 1e9, bin_s, RATE_POINTS)
     for line in lines:
         time_s, values = column_of(table, line.flows, quantity.column)
         if len(line.flows) > 1:
@@ -289,9 +291,13 @@ def draw_quantity(
         curves.append(Curve(line.label, x, y, line.color, dashed=line.dashed))
     # A legend has no name of a group that has no value.
     curves = [curve for curve in curves if np.isfinite(curve.y).any()] or curves
-    if name == "goodput":
-        curves = [*draw_capacity(run, rates), *curves]
-    return figure_of(run, name, quantity.title, quantity.title, quantity.unit, curves)
+    drawn = figure_of(run, name, quantity.title, quantity.title, quantity.unit, curves)
+    if name != "goodput":
+        return drawn
+    capacity = draw_capacity(run, rates)
+    link_mbps = (run.link(payload_link(run))["link_rate_bps"] or 0) / 1e6
+    caption = peaks_above(curves, None if capacity else link_mbps or None)
+    return dataclasses.replace(drawn, curves=(*capacity, *curves), caption=caption)
 
 
 def draw_capacity(run: Run, grid: TimeGrid) -> list[Curve]:

@@ -124,6 +124,14 @@ class Source(Protocol):
         """How long its longest run is."""
 
     @property
+    def base_rtt_s(self) -> float:
+        """The longest base RTT of its flows: the least bin of a rate."""
+
+    @property
+    def link_mbps(self) -> float | None:
+        """The highest rate of the payload's link; None if that is not known, or changes."""
+
+    @property
     def quantities(self) -> Mapping[str, Quantity]:
         """What it can be drawn by."""
 

@@ -70,12 +70,21 @@ class TimeGrid:
         return self.bin_s * np.arange(0.5, self.bins, dtype=np.float64)
 
     def means(self, time_s: FloatArray, values: FloatArray) -> FloatArray:
-        """Return each bin's mean, at `middles_s`: for rates, whose extremes are single bursts."""
+        """Return each bin's mean, at `middles_s`: for rates, whose extremes are single bursts.
+
+        A flow that ends before the run has no rate afterwards: of its last bin the samples with
+        data count, if they fill half of it.
+        """
         starts, at, kept = self._bins_of(time_s, values)
         out = np.full(self.bins, np.nan)
-        if kept.size:
-            counts = np.diff(np.append(starts, kept.size))
-            out[at] = np.add.reduceat(kept, starts) / counts
+        if not kept.size:
+            return out
+        counts = np.diff(np.append(starts, kept.size))
+        out[at] = np.add.reduceat(kept, starts) / counts
+        last = kept[starts[-1] :]
+        if at[-1] < self.bins - 1 and at.size > 1:
+            sent = last[: 1 + np.max(np.flatnonzero(last), initial=-1)]
+            out[at[-1]] = sent.mean() if 2 * sent.size >= np.median(counts[:-1]) else np.nan
         return out
 
     def _bins_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy.typing as npt
 from dumbbell.statistics.interval import LEVEL, Interval, Values, known
 from dumbbell.statistics.student_t import student_quantile
 
-__all__ = ["MIN_BOOTSTRAP", "RESAMPLES", "SEED", "mean_interval", "student_interval"]
+__all__ = [
+    "MIN_BOOTSTRAP", "RESAMPLES", "SEED", "interval_within", "mean_interval", "student_interval",
+]  # fmt: skip
 
 #: Values from which on the bootstrap is used; below, resamples repeat too few values.
 MIN_BOOTSTRAP = 10
@@ -68,6 +71,21 @@ def student_interval(x: FloatArray, level: float = LEVEL) -> Interval:
         return Interval(float(x[0]), float(x[0]), float(x[0]), level, n, "all equal")
     half = student_quantile(n - 1, (1 + level) / 2) * float(x.std(ddof=1)) / math.sqrt(n)
     return Interval(mean, mean - half, mean + half, level, n, "Student t")
+
+
+def interval_within(values: Values, level: float = LEVEL) -> Interval:
+    """Return the mean of values with its interval by Student's t, cut where it leaves the values.
+
+    For bands over time, each point of which has a few values that are often skewed: with one
+    outlier of ten, the bootstrap's interval reaches far beyond every value. A mean lies within the
+    values, and so do the ends here.
+    """
+    x = np.asarray(known(values), dtype=np.float64)
+    interval = student_interval(x, level)
+    if not interval.bounded:
+        return interval
+    low, high = max(interval.low, float(x.min())), min(interval.high, float(x.max()))
+    return replace(interval, low=low, high=high)
 
 
 def studentized_means(x: FloatArray) -> FloatArray:

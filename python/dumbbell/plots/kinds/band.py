@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from dumbbell.figures.figure import Curve, Figure, FloatArray
 from dumbbell.plots.arrange import Series
-from dumbbell.plots.capacity import CAPACITY_COLOR
+from dumbbell.plots.capacity import CAPACITY_COLOR, peaks_above
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.time_grid import TimeGrid
-from dumbbell.statistics import mean_interval
 from dumbbell.statistics.format import MIN_INTERVAL
+from dumbbell.statistics.mean_interval import interval_within
 
-__all__ = ["capacity_curve", "draw_band"]
+__all__ = ["capacity_curve", "draw_band", "peaks_caption"]
 
 #: Bins of the time: wide enough for a rate, narrow enough for a start.
 BINS = 120
@@ -33,6 +34,8 @@ def draw_band(request: Request, name: str) -> list[Figure]:
     every = [each for panel in panels for series in panel.series for each in series.values]
     # A bin without a sample would be a gap in the line.
     bin_s = max([duration_s / BINS, *(each.sample_s for each in every)])
+    if name in RATES:
+        bin_s = max(bin_s, *(source.base_rtt_s for source in request.sources))
     grid = TimeGrid(duration_s, bin_s, BINS)
     for at, panel in enumerate(panels):
         curves = [] if name not in RATES else capacity_curve(request, duration_s)
@@ -43,11 +46,20 @@ def draw_band(request: Request, name: str) -> list[Figure]:
                 title=panel.title,
                 x_label="time (s)",
                 y_label=quantity.label,
+                caption=peaks_caption(request, curves) if name in RATES else "",
                 curves=tuple(curves),
                 x_range=(0.0, duration_s),
             )
         )
     return figures
+
+
+def peaks_caption(request: Request, curves: Sequence[Curve]) -> str:
+    """Say why goodput is above what the link of the first result can carry; nothing if it is not.
+
+    Of a link whose rate changes the figure shows it.
+    """
+    return peaks_above(curves, request.sources[0].link_mbps)
 
 
 def mean_curve(series: Series, grid: TimeGrid) -> Curve:
@@ -64,14 +76,11 @@ def mean_curve(series: Series, grid: TimeGrid) -> Curve:
 def intervals(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the mean of each column and the ends of its interval; NaN where it has none."""
     found = []
-    least = 0.0 if rows.size and np.nanmin(rows, initial=0.0) >= 0 else -math.inf
     for column in rows.T:
         known = column[np.isfinite(column)]
-        each = mean_interval(known.tolist())
+        each = interval_within(known)
         has_ends = known.size >= MIN_INTERVAL and each.bounded
-        found.append(
-            (each.mean, max(each.low, least), each.high) if has_ends else (each.mean, *NOT_KNOWN)
-        )
+        found.append((each.mean, each.low, each.high) if has_ends else (each.mean, *NOT_KNOWN))
     mean, low, high = np.array(found, dtype=np.float64).T
     return mean, low, high
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell.figures.figure import MAX_POINTS, Curve, Figure
-from dumbbell.plots.kinds.band import RATES, capacity_curve
+from dumbbell.plots.kinds.band import RATES, capacity_curve, peaks_caption
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.run_figures import RATE_POINTS
 from dumbbell.plots.time_grid import TimeGrid
@@ -25,7 +25,9 @@ def draw_lines(request: Request, name: str) -> list[Figure]:
             if first.time_s is None:
                 continue
             # A bin without a sample would be a gap in the line.
-            grid = TimeGrid(duration_s, max(duration_s / points, first.sample_s), points)
+            rtt_s = request.sources[series.values[0].source].base_rtt_s if is_rate else 0.0
+            bin_s = max(duration_s / points, first.sample_s, rtt_s)
+            grid = TimeGrid(duration_s, bin_s, points)
             reduce = grid.means if is_rate else grid.extremes
             curves.append(
                 Curve(
@@ -39,6 +41,7 @@ def draw_lines(request: Request, name: str) -> list[Figure]:
                 title=panel.title,
                 x_label="time (s)",
                 y_label=quantity.label,
+                caption=peaks_caption(request, curves) if is_rate else "",
                 curves=tuple(curves),
                 x_range=(0.0, duration_s),
             )
