@@ -11,10 +11,12 @@ import pytest
 from dumbbell import Group, Link, Scenario, Sweep
 from dumbbell.base.errors import ScenarioError
 from dumbbell.cli.answers import print_best
-from dumbbell.compare.answers import listed, place, sentence
+from dumbbell.compare.answers import listed, place, sentence, sweep_answers
 from dumbbell.compare.best import best_cells
+from dumbbell.compare.choices import condition_axes
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.sweeps import SweepResult
+from dumbbell.sweeps.design import make_design
 
 WHICH_QUEUE = Path(__file__).resolve().parents[2] / "scenarios" / "which-queue.toml"
 
@@ -87,6 +89,53 @@ def test_differences_that_chance_explains_are_no_answer(swept):
     }
     bulk, _ = best_cells(with_values(swept, "goodput_bps", noise))
     assert sentence(bulk, swept) == "goodput 6.67 to 7 Mbit/s: no difference beyond chance"
+
+
+def test_a_cell_that_varies_much_is_never_best(swept):
+    values: dict[int, list[float | None]] = {
+        0: [0.7e6, 5.6e6, 2.1e6], 1: [0.553e6, 0.553e6, 0.554e6], 2: [0.66e6, 0.666e6, 0.661e6],
+    }  # fmt: skip
+    _, other = best_cells(with_values(swept, "rtt_p95_us", values))
+    said = sentence(other, swept)
+    assert said.startswith("best with fq_codel: ")
+    assert "chance may decide" not in said
+    assert said.endswith("; bfifo (2800 ms) varies too much to be sure that it is worse")
+    del values[2]
+    values[2] = [None] * 3
+    _, other = best_cells(with_values(swept, "rtt_p95_us", values))
+    assert sentence(other, swept).startswith("best with fq_codel: RTT, 95th percentile 553 ms; ")
+
+
+def test_numbers_that_are_printed_alike_are_a_tie(swept):
+    values: dict[int, list[float | None]] = {
+        0: [4.3900, 4.3901, 4.3900], 1: [4.3892, 4.3893, 4.3892], 2: [2.1, 2.2, 2.1],
+    }  # fmt: skip
+    judged = [Group("cubic", name="bulk", metric="mos"), Group("reno")]
+    design = replace(swept.design, scenario=Scenario(judged, time="1.2s"))
+    result = replace(with_values(swept, "mos", values), design=design)
+    mos = best_cells(result)[0]
+    assert sentence(mos, result).startswith(
+        "best with bfifo and fq_codel, a tie in practice: mean opinion score 4.39, 2.26 "
+    )
+    values[2] = [4.391, 4.391, 4.391]
+    result = replace(with_values(swept, "mos", values), design=design)
+    assert sentence(best_cells(result)[0], result) == "mean opinion score 4.39: a tie in practice"
+
+
+def test_a_rate_is_a_condition_and_no_choice():
+    scenario = Scenario([Group("cubic", metric="goodput_bps")], time="1s")
+    axes = {"rate": ["5mbit", "10mbit"], "queue": ["bfifo", "fq_codel"]}
+    result = Sweep(scenario, axes, reps=3).run(cache=False)
+    texts = [answer.text for answer in sweep_answers(result)]
+    assert [text.split(": ")[0] for text in texts] == ["at 5mbit", "at 10mbit"]
+    assert not any("mbit" in text.partition(": ")[2] for text in texts)
+    assert sweep_answers(Sweep(scenario, {"rate": axes["rate"]}, reps=3).run(cache=False)) == []
+    for other, conditions in (
+        ({"cc": ["cubic", "reno"], "buffer": ["1bdp", "2bdp"]}, ("buffer",)),
+        ({"queue": ["bfifo", "codel"], "buffer": ["1bdp", "2bdp"]}, ()),
+        ({"cubic.beta": [600, 819], "rtt": ["20ms", "40ms"]}, ("rtt",)),
+    ):
+        assert condition_axes(make_design(scenario, other)) == conditions
 
 
 def test_cells_without_a_value_are_said(swept):

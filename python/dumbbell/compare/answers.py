@@ -8,6 +8,7 @@ from typing import Any
 
 from dumbbell.base.quantities.significant import significant
 from dumbbell.compare.best import Best, Other, best_cells
+from dumbbell.compare.choices import condition_axes
 from dumbbell.metrics import Metric, judged_by
 from dumbbell.metrics.observation import Observation
 from dumbbell.run import Run
@@ -82,34 +83,66 @@ def is_tested(best: Best) -> bool:
 
 def guess(best: Best, result: SweepResult) -> str:
     """Say which cell is best where there are no repetitions."""
-    metric, second = best.metric, best.others[0]
+    metric = best.metric
+    tied = [other.cell for other in best.others if other.is_tie]
+    worse = [other for other in best.others if not other.is_tie]
+    if not worse:
+        return (
+            f"{at(best, result)}{metric.title} {written(metric, best.mean)}: a tie in practice"
+            f"{unknown(best, result)}"
+        )
+    second = worse[0]
+    between = ", a tie in practice" if tied else ""
+    places = listed([place(cell, result) for cell in (best.cell, *tied)])
     return (
-        f"best with {place(best.cell, result)}: {metric.title} {written(metric, best.mean)}, "
+        f"{at(best, result)}best with {places}{between}: {metric.title} "
+        f"{written(metric, best.mean)}, "
         f"{written(metric, second.mean)} with {place(second.cell, result)}{unknown(best, result)}"
     )
 
 
 def sentence(best: Best, result: SweepResult) -> str:
     """Say which cells are best, by how much, and whether by more than chance."""
-    metric = best.metric
-    alike = [other.cell for other in best.others if not other.is_sure]
+    metric, where = best.metric, at(best, result)
+    unclear = [other for other in best.others if other.is_unclear]
+    alike = [other for other in best.others if not other.is_sure and not other.is_unclear]
     worse = [other for other in best.others if other.is_sure]
-    if not best.others:
-        return (
-            f"best with {place(best.cell, result)}: {metric.title} {written(metric, best.mean)}"
-            f"{unknown(best, result)}"
-        )
-    if not worse:
+    more = f"{vague(unclear, best, result)}{unknown(best, result)}"
+    if not worse and not unclear and alike:
         values = sorted([best.mean, *(other.mean for other in best.others)])
+        if all(other.is_tie for other in alike):
+            return f"{where}{metric.title} {written(metric, best.mean)}: a tie in practice{more}"
         ends = f"{significant(values[0])} to {written(metric, values[-1])}"
-        return f"{metric.title} {ends}: no difference beyond chance{unknown(best, result)}"
-    places = listed([place(cell, result) for cell in (best.cell, *alike)])
+        return f"{where}{metric.title} {ends}: no difference beyond chance{more}"
+    places = listed([place(each, result) for each in (best.cell, *(o.cell for o in alike))])
     between = ", between which chance may decide" if alike else ""
-    return (
-        f"best with {places}{between}: {metric.title} {written(metric, best.mean)}, "
-        f"{ahead(best, worse[0])} with {place(worse[0].cell, result)}, which is more than chance"
-        f"{unknown(best, result)}"
+    if alike and all(other.is_tie for other in alike):
+        between = ", a tie in practice"
+    lead = (
+        f", {ahead(best, worse[0])} with {place(worse[0].cell, result)}, which is more than chance"
+        if worse
+        else ""
     )
+    value = f"{metric.title} {written(metric, best.mean)}"
+    return f"{where}best with {places}{between}: {value}{lead}{more}"
+
+
+def vague(others: Sequence[Other], best: Best, result: SweepResult) -> str:
+    """Say which cells are worse by the means and vary too much to be sure; nothing without any."""
+    if not others:
+        return ""
+    named = [f"{place(o.cell, result)} ({written(best.metric, o.mean)})" for o in others]
+    if len(named) > 1:
+        return f"; {listed(named)} vary too much to be sure that they are worse"
+    return f"; {named[0]} varies too much to be sure that it is worse"
+
+
+def at(best: Best, result: SweepResult) -> str:
+    """Say under which conditions a cell is best: ``at 10mbit: ``; nothing without any."""
+    axes = {axis.name: axis for axis in result.axes if len(set(axis.labels)) > 1}
+    names = [name for name in condition_axes(result.design) if name in axes]
+    words = [axes[name].shown[label_of(best.cell.values[name])] for name in names]
+    return f"at {', '.join(words)}: " if words else ""
 
 
 def ahead(best: Best, other: Other) -> str:
@@ -136,16 +169,19 @@ def unknown(best: Best, result: SweepResult) -> str:
 
 
 def place(cell: Cell, result: SweepResult) -> str:
-    """Return what is special in a cell: ``fq_codel``; what joined axes share is said once."""
-    varied = [axis for axis in result.axes if len(set(axis.labels)) > 1]
+    """Return what is chosen in a cell: ``fq_codel``; what joined axes share is said once."""
+    conditions = condition_axes(result.design)
+    varied = [
+        axis for axis in result.axes if len(set(axis.labels)) > 1 and axis.name not in conditions
+    ]
     labels = {
         axis.name: [axis.shown[label_of(each.values[axis.name])] for each in result.cells]
         for axis in varied
     }
     # Axes that have the same label in every cell.
     once = {tuple(of_cells): name for name, of_cells in reversed(labels.items())}
-    at = result.cells.index(cell)
-    return ", ".join(labels[name][at] for name in labels if name in once.values())
+    index = result.cells.index(cell)
+    return ", ".join(labels[name][index] for name in labels if name in once.values())
 
 
 def listed(words: Sequence[str]) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-__all__ = ["significant"]
+__all__ = ["DIGITS", "significant"]
+
+#: Significant digits, by default.
+DIGITS = 3
 
 
-def significant(value: float, digits: int = 3, spec: str = "") -> str:
+def significant(value: float, digits: int = DIGITS, spec: str = "") -> str:
     """Write a number with some significant digits, or as a whole one.
 
     Parameters
