@@ -130,11 +130,12 @@ def test_a_rate_is_a_condition_and_no_choice():
     assert [text.split(": ")[0] for text in texts] == ["at 5mbit", "at 10mbit"]
     assert not any("mbit" in text.partition(": ")[2] for text in texts)
     assert sweep_answers(Sweep(scenario, {"rate": axes["rate"]}, reps=3).run(cache=False)) == []
-    for other, conditions in (
+    others: list[tuple[dict[str, list[Any]], tuple[str, ...]]] = [
         ({"cc": ["cubic", "reno"], "buffer": ["1bdp", "2bdp"]}, ("buffer",)),
         ({"queue": ["bfifo", "codel"], "buffer": ["1bdp", "2bdp"]}, ()),
         ({"cubic.beta": [600, 819], "rtt": ["20ms", "40ms"]}, ("rtt",)),
-    ):
+    ]
+    for other, conditions in others:
         assert condition_axes(make_design(scenario, other)) == conditions
 
 

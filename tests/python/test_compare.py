@@ -219,6 +219,32 @@ def test_one_pair_has_no_interval(cli, plain, gentle, tmp_path):
     assert document["comparisons"][0]["difference"]["low"] is None
 
 
+def test_runs_that_differ_in_a_choice_are_compared_by_it(cli, tmp_path, monkeypatch):
+    places = {}
+    for name, queue, seed in (("a", "bfifo", 1), ("b", "fq_codel", 1), ("c", "fq_codel", 2)):
+        groups = [Group("cubic", name="download", metric="rtt_p95_us"), Group("reno", rtt="80ms")]
+        dumbbell.run(Scenario(groups, rate="10mbit", queue=queue, seed=seed, time="2s")).save(
+            tmp_path / name
+        )
+        places[name] = str(tmp_path / name)
+    monkeypatch.setenv("COLUMNS", "80")
+    outcome = cli("compare", places["a"], places["b"])
+    assert outcome.code == 0
+    assert "queue: bfifo in A, fq_codel in B" in outcome.out
+    assert "RTT, 95th percentile" in outcome.out, "what a group is judged by"
+    heads = next(line for line in outcome.out.splitlines() if line.startswith("cell"))
+    assert {"A", "B"} <= set(heads.split())
+    document = json.loads(cli("compare", places["a"], places["c"], "--json").out)
+    assert (document["pairs"], document["differing"]) == (1, {"queue": ["bfifo", "fq_codel"]})
+
+
+def test_a_changed_algorithm_is_of_its_named_group(cli, tmp_path):
+    for cc in ("cubic", "bbr"):
+        dumbbell.run(Scenario([Group(cc, name="download")], time="1s")).save(tmp_path / cc)
+    outcome = cli("compare", str(tmp_path / "cubic"), str(tmp_path / "bbr"))
+    assert "download: cubic in A, bbr in B" in outcome.out
+
+
 def test_refusals(cli, plain, tmp_path):
     a = saved(plain[:2], tmp_path / "a")
     other_rate = saved(runs_of("cubic", "reno", rate="20mbit", seeds=[1]), tmp_path / "rate")
@@ -228,8 +254,8 @@ def test_refusals(cli, plain, tmp_path):
     saved(plain[:1], tmp_path / "twice" / "evening")
     (tmp_path / "empty").mkdir()
     said = {
-        (a, other_rate): "the nearest differ in rate (`10mbit` and `20mbit`)",
-        (a, other_seed): "the conditions are the same, but the seeds are 1, 2 and 5, 6",
+        (a, other_rate): "the nearest differ in rate (`10mbit` and `20mbit`); run both",
+        (a, other_seed): "the conditions are the same, but the seeds are 1, 2 and 5, 6; run",
         (a, alone): "runs of 2 and of 1 groups; use `--harm`",
         (a, str(tmp_path / "empty")): "holds no run and no sweep",
         (a, str(tmp_path / "nowhere")): "does not exist",

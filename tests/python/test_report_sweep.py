@@ -29,7 +29,7 @@ from dumbbell.report import embedded_series, sweep_page
 from dumbbell.report.chart import chart, script_json
 from dumbbell.report.rerun import rerun_text, seeds_text
 from dumbbell.report.side_by_side import compare_sweeps, second_view
-from dumbbell.report.source import load_results
+from dumbbell.report.source import load_results, sweep_of_run
 from dumbbell.report.summary_table import write_fine
 from dumbbell.report.sweep_page import render_sweep
 from dumbbell.report.verdict_table import verdict_counts, verdict_notes
@@ -311,6 +311,42 @@ def test_cells_of_other_conditions_are_not_compared():
     alone = Sweep(dumbbell.Scenario(["reno"], time="1s"), {}).run(cache=False)
     with pytest.raises(ResultError, match="have 2 and 1 groups of flows"):
         second_view(a, alone)
+
+
+def test_a_page_of_two_runs_says_which_and_has_both_numbers():
+    a, b = (
+        single_of([dumbbell.Group(cc, name="download")], queue=queue)
+        for cc, queue in (("cubic", "bfifo"), ("bbr", "fq_codel"))
+    )
+    page = render_sweep(a, against=b, names=("results/a", "results/b"))
+    plain = re.sub(r"<script.*?</script>|<[^>]+>", " ", page, flags=re.DOTALL)
+    text = " ".join(unescape(plain).split())
+    assert "two runs" in text
+    assert "A results/a" in text
+    assert "B results/b" in text
+    assert "download: A cubic , B bbr" in text
+    assert "queue: A bfifo , B fq_codel" in text
+    numbers = page[page.index('id="numbers"') : page.index('id="series"')]
+    assert numbers.count("<h3>A</h3>") == numbers.count("<h3>B</h3>") == 1
+    for result in (a, b):
+        mean = 1e-6 * float(result.rows["goodput_per_flow_bps"][0].as_py())
+        assert f"{mean:.1f}" in numbers
+    charts = [unpacked(series) for series in Page(page).series.values()]
+    assert len(charts) == 2
+    for name in ("goodput", "rtt", "cwnd"):
+        assert charts[0][name]["range"] == charts[1][name]["range"], "one scale side by side"
+
+
+def test_a_group_with_two_names_has_both():
+    a, b = (single_of([dumbbell.Group("cubic", name=name)]) for name in ("before", "after"))
+    figures = ResultFigures(a, second_view(a, b))
+    (table,) = compare_sweeps(figures, [figures.metric("goodput_bps")]).tables
+    assert table.rows[0].group == "before → after"
+
+
+def single_of(groups: list[dumbbell.Group], **words: Any) -> SweepResult:
+    scenario = dumbbell.Scenario(groups, rate="10mbit", time="1s", **words)
+    return sweep_of_run(dumbbell.run(scenario))
 
 
 def test_cells_of_the_same_conditions_are_compared_whatever_the_axes(tmp_path):

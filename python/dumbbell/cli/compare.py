@@ -57,10 +57,13 @@ def compare_command(
 ) -> int:
     """Compare two sets of runs: B minus A, paired by seed.
 
-    Pairs are runs of the same conditions; the congestion control algorithms may differ.
+    Pairs are runs of the same conditions; the congestion control algorithms may differ, and what
+    all runs of one side have and none of the other, like a queue discipline.
     """
-    names = metric_names(metric)
-    result = compare(a, b, metrics=names, warmup=warmup, solo=harm, names=(str(a), str(b)))
+    result = compare(
+        a, b, metrics=metric_names(metric), warmup=warmup, solo=harm, with_judged=not metric,
+        names=(str(a), str(b)),
+    )  # fmt: skip
     if json:
         print_json(result.to_dict())
         return 0
@@ -93,7 +96,7 @@ def print_comparison(result: PairedComparison) -> None:
     for index in range(len(rows) - 1, 0, -1):
         if rows[index][0] == rows[index - 1][0]:
             rows[index] = ("", *rows[index][1:])
-    print_table(columns, rows, left=range(3), optional=("effect", "B", "A", "B - A"))
+    print_table(columns, rows, left=range(3), optional=("effect", "B - A"))
     for line in notes(result):
         print_line(line)
 
@@ -134,13 +137,15 @@ def verdict(entry: Comparison) -> str:
 
 
 def changes(result: PairedComparison) -> list[str]:
-    """Say which group's congestion control is another on side B."""
+    """Say what is another on side B: a group's congestion control, a queue discipline."""
     changed = {
-        (entry.group, entry.cc_a, entry.cc_b): None
+        (entry.name_a if entry.name_a == entry.name_b else f"group {entry.group}", entry.cc_a,
+         entry.cc_b): None
         for entry in result.comparisons
         if entry.cc_a != entry.cc_b
-    }
-    return [f"   group {group}: {cc_a} in A, {cc_b} in B" for group, cc_a, cc_b in changed]
+    }  # fmt: skip
+    apart = [(key, *values) for key, values in result.differing.items()]
+    return [f"   {what}: {in_a} in A, {in_b} in B" for what, in_a, in_b in [*changed, *apart]]
 
 
 def labelled(metric: Metric) -> str:

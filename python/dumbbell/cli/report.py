@@ -77,7 +77,10 @@ def write_results(
     result = load_results(directory)
     other = None if against is None else load_results(against)
     with progress_bar("report") as bar:
-        write_sweep_report(result, path, against=other, language=language, on_progress=bar.at)
+        write_sweep_report(
+            result, path, against=other, names=(str(directory), str(against or "")),
+            language=language, on_progress=bar.at,
+        )  # fmt: skip
     return {
         "runs": len(result.runs),
         "cells": len(result.cells),

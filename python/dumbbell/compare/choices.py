@@ -1,4 +1,4 @@
-"""Which axes of a sweep are choices, and which the conditions under which one chooses."""
+"""Axes of a sweep are choices, or the conditions under which one chooses."""
 
 from __future__ import annotations
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.base.errors import ResultError
 from dumbbell.compare.comparison import Comparison, adjusted, match_seeds, reported_groups
 from dumbbell.compare.measured import MeasuredRuns, Runs, measured
 from dumbbell.compare.pairs import Pair, cell_labels, pairs_alike, pairs_with_solo
-from dumbbell.metrics import METRICS, Metric, Warmup, harm_of, metric_named, value_in
+from dumbbell.compare.set_apart import Apart
+from dumbbell.metrics import METRICS, Metric, Warmup, harm_of, judged_by, metric_named, value_in
 from dumbbell.statistics import mean_interval
 
 __all__ = ["PairedComparison", "compare"]
@@ -30,6 +31,9 @@ class PairedComparison:
         How many runs have a counterpart on the other side.
     unpaired_a, unpaired_b
         How many runs of either side have no counterpart, or are INVALID.
+    differing
+        What sets all runs of A apart from those of B, besides algorithms and seeds: by field, the
+        value in A and in B.
     """
 
     a: str
@@ -38,11 +42,13 @@ class PairedComparison:
     pairs: int
     unpaired_a: int
     unpaired_b: int
+    differing: Apart = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as `compare --json` has it."""
         return {
             **{key: getattr(self, key) for key in ("a", "b", "pairs", "unpaired_a", "unpaired_b")},
+            "differing": {key: list(values) for key, values in self.differing.items()},
             "comparisons": [entry.to_dict() for entry in self.comparisons],
         }
 
@@ -54,6 +60,7 @@ def compare(
     metrics: Iterable[str] = METRICS,
     warmup: str | Warmup | None = None,
     solo: bool = False,
+    with_judged: bool = False,
     names: tuple[str, str] = ("A", "B"),
 ) -> PairedComparison:
     """Compare two sets of runs, paired by their conditions, seed and group.
@@ -69,6 +76,8 @@ def compare(
     solo
         Side a are runs in which one group was alone: each group of b is compared with itself alone,
         and `Comparison.harm` says what competing costs it.
+    with_judged
+        Whether what groups are judged by is compared as well.
     names
         Of the sides, for messages.
 
@@ -85,13 +94,23 @@ def compare(
     chosen = [metric_named(name) for name in metrics]
     first, second = (measured(runs, name, warmup) for runs, name in zip((a, b), names, strict=True))
     check_warmups(first, second)
-    pairs = (pairs_with_solo if solo else pairs_alike)(first, second)
+    if with_judged:
+        chosen = list(dict.fromkeys([*judged_in(first, second), *chosen]))
+    pairs, apart = (pairs_with_solo(first, second), {}) if solo else pairs_alike(first, second)
     comparisons = adjusted(all_comparisons(pairs, chosen, solo=solo))
     runs = len({(pair.cell, pair.seed) for pair in pairs})
     return PairedComparison(
         first.name, second.name, tuple(comparisons), runs,
-        max(len(first.runs) - runs, 0), len(second.runs) - runs,
+        max(len(first.runs) - runs, 0), len(second.runs) - runs, apart,
     )  # fmt: skip
+
+
+def judged_in(*sides: MeasuredRuns) -> list[Metric]:
+    """Return what groups of some runs are judged by."""
+    runs = (run for side in sides for run in side.runs)
+    return list(
+        dict.fromkeys(metric for run in runs for metric in judged_by(run.scenario).values())
+    )
 
 
 def check_warmups(a: MeasuredRuns, b: MeasuredRuns) -> None:

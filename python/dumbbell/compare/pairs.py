@@ -10,13 +10,20 @@ from typing import Any
 
 from dumbbell.base.errors import ResultError
 from dumbbell.compare.measured import MeasuredRun, MeasuredRuns
+from dumbbell.compare.set_apart import Apart, Cell, set_apart, without
 from dumbbell.run.verdict import INVALID
 from dumbbell.sweeps import SweepResult
 
-__all__ = ["Cell", "Pair", "cell_labels", "cells_alike", "pairs_alike", "pairs_with_solo"]
+__all__ = [
+    "Cell", "Pair", "cell_labels", "cells_alike", "differing_of", "pairs_alike", "pairs_with_solo",
+]  # fmt: skip
 
-#: What the runs of a cell have in common, as keys and their values.
-Cell = tuple[tuple[str, str], ...]
+
+#: What makes runs comparable.
+WAY_OUT = (
+    "run both under the same conditions: the sides may differ in algorithms, and in a queue, "
+    "buffer or host's setting of which each has one"
+)
 
 
 @dataclass(frozen=True)
@@ -45,11 +52,13 @@ class Pair:
     names: tuple[str, str]
 
 
-def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
+def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> tuple[list[Pair], Apart]:
     """Pair runs of the same conditions and seed, group by group.
 
     The congestion control algorithms and programs may differ, because they are what is compared. If
     a side has several mixes of them under the same conditions, only runs of the same mix are pairs.
+    Where no runs are alike, what sets all runs of one side apart from the other's is compared, like
+    a queue discipline; and a lone run with another of any seed.
 
     Raises
     ------
@@ -59,6 +68,17 @@ def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
     with_mix = any(has_several_mixes(side.runs) for side in (a, b))
     of_a, of_b = keyed(a, with_mix=with_mix), keyed(b, with_mix=with_mix)
     common = [key for key in of_a if key in of_b]
+    apart: Apart = {}
+    if not common and same_groups(a, b):
+        apart = set_apart((cell for cell, _ in of_a), (cell for cell, _ in of_b))
+        of_a, of_b = (
+            {(without(cell, apart), seed): run for (cell, seed), run in side.items()}
+            for side in (of_a, of_b)
+        )
+        if len(of_a) == len(of_b) == 1:
+            ((_, seed),) = of_a
+            of_b = {(key, seed): run for (key, _), run in of_b.items()}
+        common = [key for key in of_a if key in of_b]
     if not common:
         raise ResultError(nothing_in_common(a, b, with_mix=with_mix))
     found = []
@@ -70,7 +90,12 @@ def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
             Pair(*key, row_b["group"], row_a, row_b, named)
             for (row_a, row_b), named in zip(rows, names, strict=True)
         ]
-    return found
+    return found, apart
+
+
+def same_groups(a: MeasuredRuns, b: MeasuredRuns) -> bool:
+    """Whether all runs have as many groups."""
+    return len({len(run.rows) for side in (a, b) for run in side.runs}) == 1
 
 
 def cells_alike(a: SweepResult, b: SweepResult) -> dict[int, int]:
@@ -101,12 +126,30 @@ def cells_alike(a: SweepResult, b: SweepResult) -> dict[int, int]:
         {cell_of(run, with_mix=with_mix): index for index, run in side.items()} for side in runs
     )
     common = {of_a[cell]: of_b[cell] for cell in of_a if cell in of_b}
+    if common:
+        return common
+    apart = set_apart(of_a, of_b)
+    in_b = {without(cell, apart): index for cell, index in of_b.items()}
+    common = {
+        index: in_b[rest] for cell, index in of_a.items() if (rest := without(cell, apart)) in in_b
+    }
     if not common:
+        differing = nearest_differences(of_a, of_b)
         raise ResultError(
-            "the sweeps have no cell in common; the nearest differ in "
-            f"{', '.join(nearest_differences(of_a, of_b))}"
+            f"the sweeps have no cell in common; the nearest differ in {', '.join(differing)}; "
+            f"{WAY_OUT}"
         )
     return common
+
+
+def differing_of(a: SweepResult, b: SweepResult) -> Apart:
+    """Return what sets all cells of one sweep apart from the other's."""
+    of_a, of_b = (
+        [cell_of(MeasuredRun(side.design.scenario_of(cell), ()), with_mix=False)
+         for cell in side.cells]
+        for side in (a, b)
+    )  # fmt: skip
+    return {} if set(of_a) & set(of_b) else set_apart(of_a, of_b)
 
 
 def pairs_with_solo(solo: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
@@ -204,12 +247,15 @@ def nothing_in_common(a: MeasuredRuns, b: MeasuredRuns, *, with_mix: bool) -> st
             "a group alone with the same group among others"
         )
     if nearest:
-        return f"{said}; the nearest differ in {', '.join(nearest)}"
+        return f"{said}; the nearest differ in {', '.join(nearest)}; {WAY_OUT}"
     seeds = (
         ", ".join(str(seed) for seed in sorted({run.seed for run in valid(side)})[:5])
         for side in (a, b)
     )
-    return f"{said}: the conditions are the same, but the seeds are {' and '.join(seeds)}"
+    return (
+        f"{said}: the conditions are the same, but the seeds are {' and '.join(seeds)}; "
+        "run both with the same `--seed` and `--reps`"
+    )
 
 
 def nearest_differences(a: Iterable[Cell], b: Iterable[Cell]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dumbbell.figures.figure import Figure, FloatArray
 
-__all__ = ["Range", "y_ranges"]
+__all__ = ["Range", "y_range", "y_ranges"]
 
 #: Figures get ranges of their own when the highest is more than this many times as high as the
 #: lowest, whose curves would look flat.

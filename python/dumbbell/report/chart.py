@@ -38,7 +38,8 @@ def chart(
     cells
         Of a sweep, in the order of the first curve's points: a click picks one.
     zooms
-        Whether the y axis follows the part of the x axis that the reader selects.
+        Whether the y axis follows the part of the x axis that the reader selects; not beside
+        another figure, with which it has an `extent` in common.
     """
     shared = figure.curves[0].x if figure.curves else np.zeros(0)
     low, high = extent or y_ranges([figure], whole_bars=True)[0]
@@ -55,7 +56,7 @@ def chart(
         "names": figure.x_names,
         "y_names": figure.y_names,
         "marks": [[float(f"{mark.x:.7g}"), mark.label, mark.color] for mark in figure.marks],
-        "range": None if zooms else with_margin(low, high),
+        "range": None if zooms and extent is None else with_margin(low, high),
         "cells": list(cells),
         "curves": [curve_of(curve, has_x=not same_x(figure, shared)) for curve in figure.curves],
     }

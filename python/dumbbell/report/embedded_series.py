@@ -8,9 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.figures.figure import Figure
+from dumbbell.figures.y_range import Range, y_range
 from dumbbell.plots.result_figures import SweepView
 from dumbbell.plots.run_figures import draw_run
 from dumbbell.report.chart import chart, script_json
+from dumbbell.run import Run
 from dumbbell.sweeps import SweepResult
 
 __all__ = ["MAX_BYTES", "Embedded", "embed", "pack", "points_for"]
@@ -72,17 +75,37 @@ def embed(
         on_progress(place / len(cells))
         if size > MAX_BYTES:
             return found, len(cells) - place
+        drawn: list[tuple[int, Run, list[Figure]]] = []
         for which, (shown, first) in enumerate(zip(sweeps, firsts, strict=True)):
             at = shown.cells.get(cell.index)
             rep = None if at is None else first.get(at)
             run = None if at is None or rep is None else shown.result.runs[at, rep]
             figures = [] if run is None else draw_run(run, points)
             if run is not None and figures:
-                text = pack([chart(figure, zooms=True) for figure in figures])
-                size += len(text)
-                seed = run.scenario.seed
-                found.append(Embedded(cell.index, which, text, seed, run.verdict.status))
+                drawn.append((which, run, figures))
+        extents = common_ranges([figures for _, _, figures in drawn])
+        for which, run, figures in drawn:
+            text = pack(
+                [chart(each, zooms=True, extent=extents.get(each.name)) for each in figures]
+            )
+            size += len(text)
+            found.append(Embedded(cell.index, which, text, run.scenario.seed, run.verdict.status))
     return found, 0
+
+
+def common_ranges(sides: Sequence[Sequence[Figure]]) -> dict[str, Range]:
+    """Return the range of the y axis of each figure that both sides have, which is one for both."""
+    if len(sides) < 2:
+        return {}
+    by_name: dict[str, list[Figure]] = {}
+    for figures in sides:
+        for figure in figures:
+            by_name.setdefault(figure.name, []).append(figure)
+    return {
+        name: y_range(each, whole_bars=True)
+        for name, each in by_name.items()
+        if len(each) > 1 and not each[0].y_names
+    }
 
 
 def first_repetitions(result: SweepResult) -> dict[int, int]:

@@ -13,7 +13,7 @@ from dumbbell.compare.comparison import (
     match_seeds,
     reported_groups,
 )
-from dumbbell.compare.pairs import cells_alike
+from dumbbell.compare.pairs import cells_alike, differing_of
 from dumbbell.metrics import Metric
 from dumbbell.plots.result_figures import ResultFigures, SweepView
 from dumbbell.plots.sweep_layout import Layout
@@ -99,6 +99,8 @@ class SweepComparison:
         Cells that only one has.
     is_paired
         Whether the cells have the same seeds, so that repetitions are pairs.
+    differing
+        What all of A have and none of B: its name, and the value in A and in B.
     """
 
     tables: tuple[DifferenceTable, ...]
@@ -106,6 +108,7 @@ class SweepComparison:
     only_a: int
     only_b: int
     is_paired: bool
+    differing: tuple[tuple[str, str, str], ...] = ()
 
 
 def compare_sweeps(figures: ResultFigures, metrics: Sequence[Metric]) -> SweepComparison:
@@ -130,7 +133,20 @@ def compare_sweeps(figures: ResultFigures, metrics: Sequence[Metric]) -> SweepCo
         only_a=len(a.cells) - len(common),
         only_b=len(b.result.cells) - len(common),
         is_paired=all(share_seeds(a, b, metric, cell) for metric in metrics[:1] for cell in common),
+        differing=differing(a, b),
     )
+
+
+def differing(a: SweepView, b: SweepView) -> tuple[tuple[str, str, str], ...]:
+    """Return what sets A apart from B: algorithms that no axis changes, and other choices."""
+    groups = zip(a.result.scenario.groups, b.result.scenario.groups, strict=True)
+    of_groups = [
+        (x.name if x.name and x.name == y.name else f"group {index}", str(x.cc), str(y.cc))
+        for index, (x, y) in enumerate(groups)
+        if str(x.cc) != str(y.cc) and index not in a.swept and index not in b.swept
+    ]
+    apart = differing_of(a.result, b.result)
+    return (*of_groups, *((key, *values) for key, values in apart.items()))
 
 
 def share_seeds(a: SweepView, b: SweepView, metric: Metric, cell: int) -> bool:
@@ -164,7 +180,7 @@ def difference_table(
             DifferenceRow(
                 cell=cell,
                 label=layout.name_of(a.result.cells[cell]),
-                group=a.labels[group] if metric.of_groups else "",
+                group=called(a, b, cell, group) if metric.of_groups else "",
                 color=color,
                 a=mean_of(a, metric, cell, group, digits),
                 b=mean_of(b, metric, cell, group, digits),
@@ -177,6 +193,12 @@ def difference_table(
     differ = sum(entry.differs for entry in comparisons)
     tested = sum(entry.p_adjusted is not None for entry in comparisons)
     return DifferenceTable(metric, tuple(rows), len(keys), differ, tested)
+
+
+def called(a: SweepView, b: SweepView, cell: int, group: int) -> str:
+    """Return what a group is called in a cell, on both sides where these differ."""
+    x, y = (side.name_in(side.result.cells[side.cells[cell]], group) for side in (a, b))
+    return x if x == y else f"{x} → {y}"
 
 
 def compared(a: SweepView, b: SweepView, metric: Metric, cell: int, group: int) -> Comparison:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dumbbell.metrics import Metric
-from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.plots.result_figures import ResultFigures, SweepView
 from dumbbell.statistics import Interval
 from dumbbell.statistics.format import MIN_INTERVAL, write_interval
 
@@ -64,21 +64,25 @@ def make_tables(
     per_group: Sequence[Metric],
     per_run: Sequence[Metric],
     max_cells: int,
+    view: SweepView | None = None,
 ) -> list[CellTable]:
-    """Tabulate a sweep's first cells."""
-    shown, layout = figures.first, figures.layout
+    """Tabulate the first cells of a sweep, or of another one that is beside it."""
+    shown, layout = view or figures.first, figures.layout
     digits = {
         metric.name: digits_of(
             [
                 shown.values.interval(metric.name, cell.index, group)
                 for cell in shown.result.cells
                 for group in shown.groups_of(metric)
+                if metric.name in shown.values.columns
             ]
         )
         for metric in (*per_group, *per_run)
     }
 
     def write(metric: Metric, cell: int, group: int) -> str:
+        if metric.name not in shown.values.columns:
+            return "–"
         interval = shown.values.interval(metric.name, cell, group)
         if math.isnan(interval.mean):
             return "–"
@@ -89,7 +93,8 @@ def make_tables(
     tables, left = [], max_cells
     for facet in layout.facets:
         rows = []
-        for cell in facet.cells[:left]:
+        for place in [each for each in facet.cells if each.index in shown.cells][:left]:
+            cell = shown.result.cells[shown.cells[place.index]]
             groups = tuple(
                 GroupRow(
                     shown.name_in(cell, group),
@@ -101,7 +106,7 @@ def make_tables(
             of_run = tuple(write(metric, cell.index, 0) for metric in per_run)
             rows.append(
                 CellRow(
-                    cell.index, layout.place_of(cell),
+                    place.index, layout.place_of(place),
                     len(shown.values.at.get((cell.index, 0), ())), groups, of_run,
                 )
             )  # fmt: skip

@@ -66,8 +66,10 @@ class SweepPage:
 
     Attributes
     ----------
+    sides
+        What the sweep, or the two, are called: ``A`` and ``B``.
     names
-        What the sweep, or the two, are called.
+        Of two: what the user calls them.
     results
         The sweep, or the two.
     times
@@ -84,7 +86,7 @@ class SweepPage:
     multiples
         Small multiples by metric; `left_out` are the metrics that did not fit.
     tables
-        Means and intervals of the cells; `cells_left_out` more have no row.
+        Of each: means and intervals of the cells; `cells_left_out` more have no row.
     places
         Names of the axes that the tables' rows are named by.
     per_group, per_run
@@ -103,7 +105,8 @@ class SweepPage:
         Of the cells, by index.
     """
 
-    names: tuple[str, ...]
+    sides: tuple[str, ...]
+    names: tuple[str, str]
     results: tuple[SweepResult, ...]
     times: tuple[str, ...]
     answers: tuple[Answer, ...]
@@ -114,7 +117,7 @@ class SweepPage:
     seeds: tuple[tuple[int, ...], ...]
     multiples: tuple[Multiples, ...]
     left_out: tuple[str, ...]
-    tables: tuple[CellTable, ...]
+    tables: tuple[tuple[CellTable, ...], ...]
     cells_left_out: int
     places: tuple[str, ...]
     per_group: tuple[Metric, ...]
@@ -141,6 +144,11 @@ class SweepPage:
         return any(group.size is not None or not group.traffic.is_bulk for group in groups)
 
     @property
+    def are_runs(self) -> bool:
+        """Whether either result is a single run."""
+        return all(len(result.runs) == 1 and not result.axes for result in self.results)
+
+    @property
     def is_run(self) -> bool:
         """Whether there is only one run."""
         return len(self.results) == 1 and len(self.result.runs) == 1 and not self.result.axes
@@ -151,11 +159,14 @@ def write_sweep_report(
     path: str | Path,
     *,
     against: SweepResult | None = None,
+    names: tuple[str, str] = ("", ""),
     language: str = "",
     on_progress: Callable[[float, str], None] | None = None,
 ) -> Path:
     """Write a sweep's report, whole or not at all; `render_sweep` has the parameters."""
-    page = render_sweep(result, against=against, language=language, on_progress=on_progress)
+    page = render_sweep(
+        result, against=against, names=names, language=language, on_progress=on_progress
+    )
     return write_file(Path(path), page)
 
 
@@ -163,6 +174,7 @@ def render_sweep(
     result: SweepResult,
     *,
     against: SweepResult | None = None,
+    names: tuple[str, str] = ("", ""),
     language: str = "",
     on_progress: Callable[[float, str], None] | None = None,
 ) -> str:
@@ -174,6 +186,8 @@ def render_sweep(
         The sweep; a single run is a sweep without axes.
     against
         Another sweep to compare it with.
+    names
+        Of the two, beside A and B: their directories'.
     language
         ``en`` or ``ja``: what the page opens in; empty leaves it to the browser.
     on_progress
@@ -185,7 +199,7 @@ def render_sweep(
         The two have no cell in common, or a run cannot be read.
     """
     report = on_progress or (lambda _share, _what: None)
-    page = gather(result, against, report)
+    page = gather(result, against, names, report)
     report(0.95, "writing the page")
     return render_template(
         "sweep.html.j2",
@@ -198,11 +212,14 @@ def render_sweep(
 
 
 def gather(
-    result: SweepResult, against: SweepResult | None, report: Callable[[float, str], None]
+    result: SweepResult,
+    against: SweepResult | None,
+    names: tuple[str, str],
+    report: Callable[[float, str], None],
 ) -> SweepPage:
     """Gather the page's content."""
     results = (result,) if against is None else (result, against)
-    names = (result.name,) if against is None else ("A", "B")
+    sides = (result.name,) if against is None else ("A", "B")
     report(0.0, "reading the verdicts")
     remarks = tuple(tuple(verdict_notes(each)) for each in results)
     report(0.1, "computing intervals")
@@ -224,6 +241,7 @@ def gather(
     rules, references = reference_rows(figures)
     answers, chance = answers_of(result) if against is None else ((), "")
     return SweepPage(
+        sides=sides,
         names=names,
         results=results,
         times=tuple(time_of(each) for each in results),
@@ -235,7 +253,10 @@ def gather(
         seeds=tuple(tuple(sorted(set(each.rows["seed"].to_pylist()))) for each in results),
         multiples=tuple(multiples),
         left_out=tuple(left_out),
-        tables=tuple(make_tables(figures, per_group, per_run, MAX_CELLS)),
+        tables=tuple(
+            tuple(make_tables(figures, per_group, per_run, MAX_CELLS, shown))
+            for shown in figures.shown
+        ),
         cells_left_out=max(0, len(result.cells) - MAX_CELLS),
         places=figures.layout.x_axes,
         per_group=per_group,
