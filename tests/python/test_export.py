@@ -10,8 +10,8 @@ import pytest
 
 import dumbbell
 from dumbbell.export import export_csv
-from dumbbell.export.latex import escape
-from dumbbell.statistics import mean_interval
+from dumbbell.export.latex import escape, written
+from dumbbell.statistics import Interval, mean_interval
 from dumbbell.sweeps import Sweep
 
 
@@ -86,11 +86,23 @@ def test_a_table_for_latex_has_means_and_intervals(cli, tmp_path):
               if (r["queue"], r["group"]) == ("fq_codel", 0)]  # fmt: skip
     interval = mean_interval(shares)
     row = next(line for line in lines if line.startswith(r"fq\_codel & Reno"))
-    assert rf"${interval.mean:.1f} \pm {interval.half_width:.1f}$" in row
+    assert written(interval, 1) in row
     assert lines[6].startswith(" & CUBIC"), "the same queue is not repeated"
     assert lines[7].startswith(" & all &  & $"), "what is of the run or a link is no group's"
     assert all(line.endswith(r" &  \\") for line in (lines[5], lines[6]))
     assert all(line.count("&") == 3 for line in lines[5:11])
+
+
+def test_an_interval_has_two_digits_and_is_never_rounded_to_zero():
+    found = {
+        (59.84, 0.153): r"$59.84 \pm 0.15$", (60.0, 0.0): r"$60 \pm 0$",
+        (1234.5, 321.0): r"$1234 \pm 321$", (46.9, 0.00513): r"$46.9000 \pm 0.0051$",
+    }  # fmt: skip
+    for (mean, half), said in found.items():
+        interval = Interval(mean, mean - half, mean + half, 0.95, 5, "Student t")
+        assert written(interval, 0) == said
+    skewed = Interval(59.84, 59.68, 59.99, 0.95, 10, "bootstrap-t")
+    assert written(skewed, 0) == "$59.84$ [59.68, 59.99]"
 
 
 def test_what_latex_reads_as_its_own_is_escaped():

@@ -31,6 +31,7 @@ from dumbbell.plots.kinds.scatter import curves_of, ellipse
 from dumbbell.plots.paper_figure import file_names
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.plots.run_figures import draw_series
+from dumbbell.plots.transfer_figures import log_marks
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.statistics import mean_interval
 from dumbbell.statistics.mean_interval import interval_within
@@ -179,6 +180,16 @@ def test_algorithms_are_in_one_figure_and_keep_their_colours(tmp_path):
         ("BBR", style_of("bbr").color), ("Copa with BBR", first),
         ("CUBIC", style_of("cubic").color), ("Copa with CUBIC", second),
     ]  # fmt: skip
+
+
+def test_a_value_of_an_axis_has_one_colour_in_every_figure(places):
+    (times,) = one(places, "cdf", "queues", name="sojourn")
+    (bars,) = one(places, "bar", "queues", name="queue_delay_mean_us")
+    (boxes,) = one(places, "box", "queues", name="sojourn")
+    colors = [curve.color for curve in times.curves]
+    assert len(set(colors)) == 3
+    assert colors[0] != style_of("copa").color, "not the first group's"
+    assert [curve.color for curve in bars.curves] == [box.color for box in boxes.boxes] == colors
 
 
 def test_values_are_shades_and_dashes_of_the_algorithms(tmp_path):
@@ -609,6 +620,17 @@ def test_files_of_panels_are_named_after_them_and_so_is_their_heading(cli, place
     }  # fmt: skip
     same = [Figure("", title, "", "", ()) for title in ("A b", "a-B", "")]
     assert file_names("x", same) == ["x-a-b-0", "x-a-b-1", "x"]
+
+
+def test_marks_of_a_logarithmic_axis_are_round_and_never_missing():
+    for low, high, marks in (
+        (90.0, 2100.0, (100, 200, 500, 1000, 2000)),
+        (1100.0, 1900.0, (1200, 1400, 1600, 1800)),
+        (3.0, 30.0, (5, 10, 20)),
+        (0.5, 5e7, tuple(10.0**power for power in range(8))),
+    ):
+        assert log_marks(np.array([low, high])) == pytest.approx(marks)
+    assert len(log_marks(np.array([7.0]))) == 3
 
 
 def test_limits_of_an_axis_of_names_are_refused(cli, places):

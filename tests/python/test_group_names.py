@@ -212,6 +212,14 @@ def test_names_are_given_by_index_or_algorithm():
         base_scenario(["cubic", "cubic"], {}, names=["cubic=x"])
 
 
+def test_a_name_without_a_group_is_the_only_group_s():
+    assert base_scenario(["cubic"], {}, names=["foo"]).groups[0].name == "foo"
+    titled = base_scenario(["cubic"], {}, names=["20 Mbit/s: a title"])
+    assert (titled.name, titled.groups[0].name) == ("20 Mbit/s: a title", None)
+    two = base_scenario(["cubic", "reno"], {}, names=["foo"])
+    assert (two.name, [group.name for group in two.groups]) == ("foo", [None, None])
+
+
 def test_a_label_of_tables_names_its_group(tmp_path, cli):
     mine = own(tmp_path, "thesis.bpf.c")
     scenario = base_scenario([mine, "cubic", "cubic"], {}, names=["thesis=Thesis", "cubic #2=B"])

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from dumbbell.base.errors import ResultError
+from dumbbell.base.errors import ResultError, nearest
 from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.base.writing import write_file
 from dumbbell.metrics import Metric
@@ -28,6 +28,9 @@ SPECIAL = {
     "×": r"$\times$", "µ": r"\textmu{}", "²": r"\textsuperscript{2}",
 }  # fmt: skip
 SPECIAL_LETTERS = re.compile("|".join(map(re.escape, SPECIAL)))
+#: Significant digits of an interval, as in tables of measurements; and what is no interval but the
+#: rounding of a computer.
+INTERVAL_DIGITS, ROUNDING = 2, 1e-12
 #: In a cell without a value.
 NOTHING = "--"
 #: The row of what is not a group's.
@@ -78,7 +81,8 @@ def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
     wanted = names or [name for name in USUAL if name in known]
     for name in wanted:
         if name not in known:
-            raise ResultError(f"the runs have no metric `{name}`; `dumbbell list metrics`")
+            hint = nearest(name, known) or "; `dumbbell list metrics` lists them"
+            raise ResultError(f"the runs have no metric `{name}`{hint}")
     metrics = [known[name] for name in wanted]
     axes = [axis for axis in view.result.axes if len(set(axis.labels)) > 1]
     groups = range(len(view.labels)) if any(each.of_groups for each in metrics) else range(1)
@@ -143,15 +147,21 @@ def value_of(view: SweepView, metric: Metric, cell: int, group: int, digits: dic
 
 
 def written(interval: Interval, digits: int) -> str:
-    """Write a mean with its interval; with both ends where these are not alike far from it."""
+    """Write a mean with its interval; with both ends where these are not alike far from it.
+
+    Of an interval two digits are written, and of the mean as many places; without one, `digits`.
+    """
     if math.isnan(interval.mean):
         return NOTHING
-    mean = f"{interval.mean:.{digits}f}"
     if not interval.bounded or interval.n < MIN_INTERVAL:
-        return f"${mean}$"
+        return f"${interval.mean:.{digits}f}$"
+    half = interval.half_width
+    if half > ROUNDING * abs(interval.mean):
+        digits = max(0, INTERVAL_DIGITS - 1 - math.floor(math.log10(half)))
+    mean = f"{interval.mean:.{digits}f}"
     if interval.method == "bootstrap-t":
         return f"${mean}$ [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
-    return rf"${mean} \pm {interval.half_width:.{digits}f}$"
+    return rf"${mean} \pm {half:.{digits}f}$"
 
 
 def escape(text: str) -> str:

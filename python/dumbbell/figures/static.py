@@ -90,7 +90,7 @@ def draw_ticks(axes: Axes, figure: Figure) -> None:
         axes.set_ylim(-0.3, len(figure.y_names) - 0.7)
         axes.set_yticks(range(len(figure.y_names)), figure.y_names)
     if figure.x_ticks:
-        axes.set_xscale("log", base=2)
+        axes.set_xscale("log")
         labels = [f"{tick:g}" for tick in figure.x_ticks]
         axes.xaxis.set_major_locator(FixedLocator(list(figure.x_ticks)))
         axes.xaxis.set_minor_locator(NullLocator())

@@ -351,6 +351,11 @@ class Names:
         if self.axis is not None and is_of_cc(self.axis) and self.parts == (self.place,):
             style = style_of(split_preset(key[1].partition(":")[0])[0])
             return style.color, style.marker
+        if self.axis is not None and self.parts == (self.place,) and self.axis.numbers is None:
+            # The same in every figure of a sweep.
+            at = list(map(label_of, self.axis.values)).index(key[1]) if key[1] else 0
+            colors = (UNKNOWN_COLOR, *CONNECTION_COLORS)
+            return colors[at % len(colors)], MARKERS[at % len(MARKERS)]
         if self.by_group or self.sources[key[0]].group_count == 1:
             return self.sources[key[0]].look(key[2], self.first[key].cell)
         return UNKNOWN_COLOR, MARKERS[0]

@@ -124,7 +124,9 @@ class ResultSource:
     def quantities(self) -> Mapping[str, Quantity]:
         """Its metrics, the series of its runs, and the times of their transfers."""
         found = {
-            metric.name: Quantity(metric.name, *split_unit(with_unit(metric)))
+            metric.name: Quantity(
+                metric.name, *split_unit(with_unit(metric)), of_links=not metric.of_groups
+            )
             for metric in self.view.values.metrics
         }
         run = self.first_run

@@ -32,7 +32,7 @@ class Quantity:
     of_transfers
         Whether each transfer has a value.
     of_links
-        Whether it is a link's, not the groups'.
+        Whether it is a link's or the run's, not the groups'.
     """
 
     name: str

@@ -50,6 +50,8 @@ SIZE_BINS, BIN_FLOWS = 20, 10
 MAX_PLAYERS = 4
 #: Most marks of a logarithmic axis.
 MAX_TICKS = 10
+#: Fewest marks of a logarithmic axis.
+MIN_MARKS = 3
 
 
 def draw_transfers(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
@@ -87,7 +89,7 @@ def draw_times(
         x_label=f"{of.title} (ms)",
         y_label="transfers (%)",
         curves=tuple(curves),
-        x_ticks=doublings(np.concatenate([curve.x for curve in curves])),
+        x_ticks=log_marks(np.concatenate([curve.x for curve in curves])),
         y_bound=100.0,
     )
 
@@ -171,11 +173,26 @@ def with_group(title: str, curves: Sequence[Curve]) -> str:
     return f"{title} · {curves[0].label.removesuffix(', median')}" if len(curves) == 1 else title
 
 
-def doublings(values: FloatArray) -> tuple[float, ...]:
-    """Return powers of two around values, as marks of a logarithmic axis."""
+def log_marks(values: FloatArray) -> tuple[float, ...]:
+    """Return round numbers within positive values as marks of a logarithmic axis, two at least.
+
+    Of a wide range 1, 2 and 5 times powers of ten, or these powers alone; of a narrow one the
+    multiples of such a number.
+    """
     positive = values[values > 0]
-    first = math.floor(math.log2(positive.min()))
-    last = max(first + 1, math.ceil(math.log2(positive.max())))
-    step = -(-(last - first) // MAX_TICKS)
-    last = first + -(-(last - first) // step) * step
-    return tuple(2.0**power for power in range(first, last + 1, step))
+    low, high = float(positive.min()), float(positive.max())
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 2, 5), (1,)):
+        marks = [step * 10.0**power for power in powers for step in steps]
+        inside = [mark for mark in marks if low <= mark <= high]
+        if MIN_MARKS <= len(inside) <= MAX_TICKS:
+            return tuple(inside)
+    if len(inside) > MAX_TICKS:
+        return tuple(inside[:: -(-len(inside) // MAX_TICKS)])
+    if high <= low:
+        return (low / 2, low, low * 2)
+    least = (high - low) / MIN_MARKS
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(each * power for each in (5, 2, 1) if each * power <= least)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return tuple(round(at * step, 12) for at in range(first, last + 1))

@@ -196,8 +196,8 @@ Names = Annotated[
     typer.Option(
         "--name",
         metavar="[GROUP=]NAME",
-        help="What tables and legends call a group: `0=Thesis`, `cubic=Baseline`; without `=` a "
-        "title. Can be repeated.",
+        help="What tables and legends call a group: `0=Thesis`, `cubic=Baseline`; without `=` "
+        "the only group, or with several a title. Can be repeated.",
         rich_help_panel=FLOWS,
         show_default=False,
     ),

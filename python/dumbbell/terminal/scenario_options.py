@@ -13,6 +13,7 @@ from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.base.quantities.quantity import NUMBER, Loss, Rate, Size, Time, is_count
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of
+from dumbbell.scenario.group_name import GroupName
 from dumbbell.terminal.field_options import OPTION_FIELDS, Fields
 from dumbbell.terminal.up_link import add_up_link, axis_names, first_values, of_up_link
 
@@ -155,13 +156,19 @@ def set_names(
     tables: Sequence[dict[str, Any]],
     scenario: Scenario,
 ) -> None:
-    """Set the names of groups and the title that `--name` has."""
+    """Set the names of groups and the title that `--name` has.
+
+    Without a group it is the name of the only one, or of several the title; and the title where it
+    cannot be a group's.
+    """
     from dumbbell.sweeps.field import groups_named
 
     given: dict[int | None, str] = {}
     for text in names:
         whose, equals, name = (part.strip() for part in text.rpartition("="))
-        index = None
+        # With one group there is no doubt whose it is; a title may have what a name cannot.
+        is_only = len(tables) == 1 and not GroupName().problem_of(name)
+        index = 0 if is_only and not equals else None
         if equals:
             try:
                 found = groups_named(whose, scenario)

@@ -7,7 +7,7 @@ import numpy as np
 from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray
 from dumbbell.plots.arrange import Series
 from dumbbell.plots.kinds.request import Request
-from dumbbell.plots.transfer_figures import cumulative, doublings
+from dumbbell.plots.transfer_figures import cumulative, log_marks
 from dumbbell.statistics.survival import SurvivalCurve
 
 __all__ = ["draw_cdf", "share_at_most"]
@@ -40,7 +40,7 @@ def draw_cdf(request: Request, name: str) -> list[Figure]:
                 x_label=quantity.label,
                 y_label="runs (%)" if single else WHAT[quantity.over_time],
                 curves=tuple(curves),
-                x_ticks=doublings(x_all) if is_wide and not (x_all <= 0).any() else (),
+                x_ticks=log_marks(x_all) if is_wide and not (x_all <= 0).any() else (),
                 y_bound=100.0,
                 y_range=(0.0, 100.0),
             )
