@@ -20,6 +20,9 @@ TABLES = "_generated"
 LINK = re.compile(r'href="([\w-]+)\.md(#[^"]*)?"')
 #: A link to a file that is not shipped.
 OUTSIDE = re.compile(r'<a href="(?!https?:|#|[\w-]+\.html)[^"]*">(.*?)</a>', re.DOTALL)
+#: Where pages have their pictures; a wheel has them next to the pages.
+FIGURES = "figures"
+PICTURE = re.compile(r'<img src="([^"/:]+)"')
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;"
     "color-scheme:light dark}pre,code{font-size:.9em}pre{overflow-x:auto;padding:.6rem;"
@@ -42,6 +45,8 @@ def main() -> None:
         text = plain_page(page.read_text(encoding="utf-8"), docs)
         (HERE / "pages" / page.name).write_text(text, encoding="utf-8")
         (HERE / "pages" / f"{page.stem}.html").write_text(html(text), encoding="utf-8")
+        for picture in PICTURE.findall(html(text)):
+            shutil.copy(docs / FIGURES / picture, HERE / "pages")
     for scenario in (ROOT / CHECKOUT["scenarios"]).glob("*.toml"):
         shutil.copy(scenario, HERE / "scenarios")
     for notebook in (ROOT / CHECKOUT["notebooks"]).glob("*.ipynb"):
@@ -58,6 +63,7 @@ def html(text: str) -> str:
     title = text.partition("\n")[0].lstrip("# ")
     body = MarkdownIt("commonmark").enable("table").render(text)
     body = OUTSIDE.sub(r"\1", LINK.sub(r'href="\1.html\2"', body))
+    body = body.replace(f'src="{FIGURES}/', 'src="')
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
         f"<style>{STYLE}</style>"

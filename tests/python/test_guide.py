@@ -1,6 +1,7 @@
 """The guide, scenarios and notebooks that come with the code."""
 
 import json
+import re
 import runpy
 import shlex
 import sys
@@ -49,6 +50,18 @@ def test_shipped_pages_have_their_tables_and_link_to_each_other(shipped):
     html = (pages / "index.html").read_text()
     assert 'href="queues.html"' in html
     assert ".md" not in html
+
+
+def test_shipped_pages_have_their_pictures(shipped):
+    pages = guide.place_of("pages")
+    pictures = [
+        picture
+        for page in pages.glob("*.html")
+        for picture in re.findall(r'<img[^>]* src="([^"]+)"', page.read_text())
+    ]
+    assert "report.png" in pictures
+    for picture in pictures:
+        assert (pages / picture).is_file(), picture
 
 
 def test_help_shows_a_page_in_the_terminal(cli, shipped, monkeypatch):

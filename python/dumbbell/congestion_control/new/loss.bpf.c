@@ -39,7 +39,7 @@ SEC("struct_ops")
 void BPF_PROG(NAME_init, struct sock *sk)
 {
 	/*
-	 	 * With this, TCP sends at 1.2 × cwnd / srtt (2 × in slow start) instead of in bursts. To set
+	 * With this, TCP sends at 1.2 × cwnd / srtt (2 × in slow start) instead of in bursts. To set
 	 * sk_pacing_rate yourself, implement cong_control() instead of cong_avoid(), like BBR.
 	 */
 	sk->sk_pacing_status = SK_PACING_NEEDED;
