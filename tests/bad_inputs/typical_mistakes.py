@@ -291,7 +291,7 @@ MISTAKES = (
     ),
     (
         "compare r s",
-        "r and s have no pair of runs in common; the nearest differ in buffer (`–` and `1bdp`)",
+        "r and s have no pair of runs in common; the nearest differ in buffer (`–` and `1bdp`); run both under the same conditions: the sides may differ in algorithms, and in a queue, buffer or host's setting of which each has one",
     ),
     (
         "analyze absent.pcap",
@@ -444,5 +444,49 @@ MISTAKES = (
     (
         "validate",
         "missing argument 'CC… | CC+CC… | FILE.toml…'; use e.g. `dumbbell validate cubic --time 30s`",
+    ),
+    (
+        "run cubic --pcap",
+        "no such option: --pcap; use `--capture`, which writes packets as pcapng",
+    ),
+    (
+        "run cubic -t 10",
+        "no such option: -t; use `--time 10s`, with a unit",
+    ),
+    (
+        "run cubic --set 0.route=a",
+        "`route` cannot be set so; write it in the scenario file",
+    ),
+    (
+        "sweep cubic --axis 0.metric=mos",
+        "`metric` cannot be an axis; use `--set 0.metric=mos`, or write it in the scenario file",
+    ),
+    (
+        "cc check own",
+        "`own` is a directory; use `own/own.bpf.c`",
+    ),
+    (
+        "plot g --kind heat --metric goodput_bps --x buffer --y buffer",
+        "--x and --y are both `buffer`; use `--y rtt`",
+    ),
+    (
+        "report r s",
+        "got unexpected extra argument(s) (s); use `--against` for it",
+    ),
+    (
+        "report export s --latex --metric shre",
+        "the runs have no metric `shre`; did you mean `share`?",
+    ),
+    (
+        "list traffic voip",
+        "`voip` is a preset: use `dumbbell list traffic datagram`, and `--traffic datagram:preset=voip`",
+    ),
+    (
+        "reproduce --list",
+        "no such option: --list; the arguments are ogino2021, saito2022, kakenhi2024, coexistence; all when none is named",
+    ),
+    (
+        "sweep cubic --buffer 1,2bdp --time 1s --out s",
+        "s: holds another sweep (group 0 cc is `reno` there and `cubic` now); resume it with `--resume s`, or use another `--out`",
     ),
 )

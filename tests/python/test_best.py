@@ -246,3 +246,9 @@ def test_a_legend_has_the_groups_that_have_a_value(swept):
     for metric, labels in (("mos", names[:1]), ("goodput_bps", names)):
         (figure,) = figures.draw(figures.metric(metric))
         assert [curve.label for curve in figure.curves] == labels
+
+
+def test_what_a_group_is_judged_by_can_be_set(cli):
+    outcome = cli("run", "cubic", "--set", "0.metric=rtt_p95_us", "--time", "1s")
+    assert outcome.code == 0, outcome.err
+    assert "RTT, 95th percentile" in outcome.out

@@ -206,3 +206,9 @@ def test_values_and_differences_have_no_exponent():
     assert write_difference(1.751e6, metric) == "+1751 ms"
     assert write_value(12_345_678, metric) == "12346 ms"
     assert write_difference(-1234, metric) == "-1.23 ms"
+
+
+def test_a_tolerance_without_a_unit_is_answered_with_a_share_of_the_baseline():
+    with pytest.raises(GateError, match=r"`10` has no unit; use `10%` of the baseline, or an"):
+        Tolerance.parse("10", METRICS["goodput_bps"])
+    assert Tolerance.parse("0.1", METRICS["jain"]).absolute == pytest.approx(0.1)

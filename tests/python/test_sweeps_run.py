@@ -306,7 +306,13 @@ def test_another_sweep_is_not_written_over(cli, tmp_path):
     assert cli(*sweep, "--buffer", "1..2bdp").code == 0
     outcome = cli(*sweep, "--buffer", "1..4bdp")
     assert outcome.code == 2
-    assert f"holds another sweep (axes differ); resume it with `--resume {tmp_path}`" in outcome.err
+    differs = "axis buffer is `1bdp,2bdp` there and `1bdp,2bdp,4bdp` now"
+    said = f"holds another sweep ({differs}); resume it with `--resume {tmp_path}`"
+    assert said in outcome.err
+    words = ("cubic", "--rate", "20mbit", "--buffer", "1..2bdp", "--time", "1s")
+    other = cli("sweep", *words, "--out", str(tmp_path))
+    assert "rate is `50mbit` there and `20mbit` now" in other.err
+    assert "group 0 cc is `copa` there and `cubic` now" in other.err
     assert len(SweepResult.load(tmp_path).runs) == 2
     more = cli(*sweep, "--buffer", "1..2bdp", "--reps", "3")
     assert more.code == 0

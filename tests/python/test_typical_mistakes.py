@@ -15,6 +15,10 @@ def made(tmp_path_factory):
     place = tmp_path_factory.mktemp("mistakes")
     run(["reno"], time="1s").save(place / "r")
     Sweep(Scenario(["reno"], time="1s"), {"buffer": "1,2bdp"}).run(out=place / "s")
+    axes = {"buffer": "1,2bdp", "rtt": "10ms,20ms"}
+    Sweep(Scenario(["reno"], time="1s"), axes).run(out=place / "g")
+    (place / "own").mkdir()
+    (place / "own/own.bpf.c").write_text("")
     (place / "scen").mkdir()
     (place / "scen/incast.toml").write_text("rate = '1mbit'")
     (place / "n.toml").write_text('rate = "1mbit"\n[[group]]\nname = 5\ncc = "reno"\n')

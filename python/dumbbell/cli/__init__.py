@@ -31,6 +31,8 @@ __all__ = ["invoke", "main"]
 BAD_INPUT = 2
 INTERRUPTED = 130
 
+#: What typer says of an argument too many, and the option that takes another result.
+EXTRA, AGAINST = "Got unexpected extra argument", "--against"
 #: What typer says of a value, and what we do.
 VALUE_ERRORS = {
     "Input should be a valid integer.*": "use a whole number",
@@ -189,7 +191,16 @@ def message_of(problem: TyperException, arguments: Sequence[str]) -> str:
 
         return unknown_option(problem, arguments)
     message = in_our_words(problem.format_message().strip().rstrip("."))
+    if message.startswith(EXTRA):
+        return message + option_for_more(problem)
     return message + example_of(problem) if message.startswith("Missing") else message
+
+
+def option_for_more(problem: TyperException) -> str:
+    """Return the option that takes a further argument of the same kind; nothing if none does."""
+    command = getattr(getattr(problem, "ctx", None), "command", None)
+    params = getattr(command, "params", ())
+    return f"; use `{AGAINST}` for it" if any(AGAINST in each.opts for each in params) else ""
 
 
 def example_of(problem: TyperException) -> str:

@@ -12,6 +12,7 @@ import typer
 from dumbbell.base.errors import EngineError, ScenarioError, nearest
 from dumbbell.cc_check import Check, check
 from dumbbell.congestion_control import Description, congestion_controls, describe
+from dumbbell.congestion_control.choice import check_no_directory
 from dumbbell.congestion_control.linux_tree import tree_in_use
 from dumbbell.congestion_control.new import Kind, new
 from dumbbell.congestion_control.presets import presets_of
@@ -91,6 +92,8 @@ def check_command(
     """
     if "." not in file and "/" not in file:
         known = known_names()
+        if file not in known:
+            check_no_directory(file)
         file = known[one_of(known, file)]
     elif "/" not in file:
         file = f"./{file}"

@@ -368,13 +368,7 @@ def split(text: str) -> list[str]:
 
 
 def limits(option: str, text: str | None) -> Range | None:
-    """Read the ends of an axis: ``0,20``.
-
-    Raises
-    ------
-    ResultError
-        They are not two different numbers.
-    """
+    """Read the ends of an axis, two different numbers: ``0,20``."""
     if text is None:
         return None
     try:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dumbbell.base.errors import ScenarioError
 from dumbbell.cli.listed import listed
 from dumbbell.scenario.distribution import CDF, CDF_DOC, DistributionDeclaration, distributions
 from dumbbell.scenario.element import Element
@@ -36,6 +37,8 @@ def traffic_command(
 ) -> int:
     """List applications and distributions, or the parameters of one."""
     known: dict[str, Element | DistributionDeclaration] = {**applications(), **distributions()}
+    if name is not None and name not in known and (of := presets_of(name)):
+        raise ScenarioError(f"`{name}` is a preset: use {' or '.join(of)}")
     chosen = [known[each] for each in listed(name, known, "application or distribution")]
     if json:
         print_json([describe(each) for each in chosen])
@@ -47,6 +50,15 @@ def traffic_command(
     else:
         print_one(chosen[0])
     return 0
+
+
+def presets_of(name: str) -> list[str]:
+    """Return the commands that list the applications with a preset, and how traffic has it."""
+    return [
+        f"`dumbbell list traffic {each.name}`, and `--traffic {each.name}:{PRESET}={name}`"
+        for each in applications().values()
+        if name in each.presets
+    ]
 
 
 def describe(of: Element | DistributionDeclaration) -> dict[str, Any]:

@@ -46,6 +46,12 @@ class Tolerance:
         relative = absolute = 0.0
         for part in text.split("+"):
             match = RELATIVE.fullmatch(part.strip())
+            if match is None and metric.unit != "1" and NUMBER.fullmatch(part.strip()):
+                raise GateError(
+                    f"tolerance of {metric.name} `{part.strip()}` has no unit; use "
+                    f"`{part.strip()}%` of the baseline, or an amount like "
+                    f"`{write_value(0.1, metric)}`"
+                )
             if match:
                 relative += float(match[1]) / 100
             else:

@@ -26,8 +26,11 @@ __all__ = ["AxisField", "field_of", "groups_named"]
 #: What sets a field that is not an axis.
 INSTEAD = {
     "seed": "; use `reps`: each has the next seed", "name": "; use `--name 0=Thesis`",
-    **dict.fromkeys(("route", "back", "metric"), "; write it in the scenario file"),
+    "metric": "; use `--set 0.metric=mos`, or write it in the scenario file",
+    **dict.fromkeys(("route", "back"), "; write it in the scenario file"),
 }  # fmt: skip
+#: What is no axis, but can be set.
+SETTABLE = ("metric",)
 #: Before a parameter of the groups' traffic: `traffic.load`.
 TRAFFIC = "traffic"
 
@@ -127,8 +130,8 @@ class AxisField:
                 groups[index][self.key] = value
 
 
-def field_of(name: str, scenario: Scenario) -> AxisField:
-    """Find the field that an axis names.
+def field_of(name: str, scenario: Scenario, *, is_set: bool = False) -> AxisField:
+    """Find the field that an axis or a setting names.
 
     Parameters
     ----------
@@ -139,6 +142,8 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
         ``0.traffic.load``.
     scenario
         Whose links and groups it may name.
+    is_set
+        Whether it is set once: by `--set`, not by an axis.
 
     Raises
     ------
@@ -161,8 +166,11 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
         return traffic_field(name, whose.removesuffix(TRAFFIC).removesuffix("."), key, scenario)
     of_scenario, of_group = fields_of(Scenario).get(key), fields_of(Group).get(key)
     field = of_group if dot else of_scenario or of_group
-    if field is not None and not field.is_axis:
-        raise ScenarioError(f"`{key}` cannot be an axis{INSTEAD.get(key, '')}", key="axis")
+    if field is not None and not field.is_axis and not (is_set and key in SETTABLE):
+        raise ScenarioError(
+            f"`{key}` cannot be {'set so' if is_set else 'an axis'}{INSTEAD.get(key, '')}",
+            key="axis",
+        )
     if not dot and isinstance(of_scenario, Shorthand) and not scenario.is_dumbbell:
         raise ScenarioError(
             f"`{key}` cannot be set for the whole of a scenario with links; use "

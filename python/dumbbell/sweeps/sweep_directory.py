@@ -30,6 +30,7 @@ from dumbbell.runs.measuring import Measures, in_words_of
 from dumbbell.runs.record import Record
 from dumbbell.sweeps.design import Cell, Design
 from dumbbell.sweeps.kept_runs import KeptRun, KeptRuns
+from dumbbell.sweeps.other_sweep import differing, set_words
 from dumbbell.sweeps.plan import Plan
 from dumbbell.sweeps.recorded_design import recorded_design, words_of
 from dumbbell.sweeps.result import SweepResult
@@ -84,7 +85,7 @@ class SweepDirectory:
                        if set_words(there.get(key)) != set_words(ours[key])]  # fmt: skip
             if changed:
                 raise ResultError(
-                    f"{self.path}: holds another sweep ({' and '.join(changed)} differ); "
+                    f"{self.path}: holds another sweep ({differing(there, ours, changed)}); "
                     f"resume it with `--resume {self.path}`, or use another `--out`"
                 )
         elif foreign:
@@ -386,10 +387,3 @@ def measures_of(runs: KeptRuns, key: tuple[int, int], warmup: str | None) -> Mea
     return in_words_of(
         runs.design.scenario_of(runs.design.cells[key[0]], key[1]), known[measuring.how]
     )
-
-
-def set_words(value: Any) -> Any:
-    """Return a scenario's words without those that are not set, some of which older files lack."""
-    if not isinstance(value, dict):
-        return value
-    return {key: word for key, word in value.items() if word != ""}

@@ -249,7 +249,7 @@ def changes_of(settings: Sequence[str], scenario: Scenario) -> list[tuple[AxisFi
         # Most runs set nothing, and the package of sweeps takes long to load.
         from dumbbell.sweeps.field import field_of
 
-        field = field_of(name, scenario)
+        field = field_of(name, scenario, is_set=True)
         changes[name] = (field, field.parse(value))
     return sorted(changes.values(), key=lambda change: change[0].key != "cc")
 

@@ -17,10 +17,14 @@ __all__ = ["unknown_option"]
 
 #: Commands whose options people mix up.
 MIXED_UP = (("run", "sweep", "emulate"), ("plot", "report", "compare"))
+#: An option of other programs that lists what an argument may be, and how help lists that.
+LIST, ONE_OF = "--list", "One of: "
 #: What an option of other programs is here.
 INSTEAD = {
     "--cc": "algorithms are arguments: `copa cubic`",
     "--csv": "use --out DIR, then `dumbbell report export DIR --csv`",
+    "--pcap": "use `--capture`, which writes packets as pcapng",
+    "-t": "use `--time 10s`, with a unit",
     "--stagger": "use `--start 0s,5s`, a time per group, or `--jitter 5s`, a random delay of up to "
     "that for each flow",
 }
@@ -45,6 +49,8 @@ def unknown_option(problem: Any, arguments: Sequence[str]) -> str:
     instead = "--cc" if meant and meant.name == "cc" else option
     if instead in INSTEAD:
         return f"{wrong}; {INSTEAD[instead]}"
+    if option == LIST and (what := listed_by(command)):
+        return f"{wrong}; {what}"
     if meant and meant.option in known:
         return f"{wrong}; did you mean `{meant.option}`?"
     if other := command_with(option, problem.ctx):
@@ -55,6 +61,13 @@ def unknown_option(problem: Any, arguments: Sequence[str]) -> str:
     if "did you mean" not in near:
         near = f"; `{problem.ctx.command_path} --help` lists the options"
     return f"{wrong}{near}"
+
+
+def listed_by(command: Any) -> str:
+    """Return what the help of a command's first argument lists; empty if it lists nothing."""
+    texts = [each.help or "" for each in command.params if each.param_type_name == "argument"]
+    is_list = bool(texts) and texts[0].startswith(ONE_OF)
+    return f"the arguments are {texts[0].removeprefix(ONE_OF).rstrip('.')}" if is_list else ""
 
 
 def with_dashes(context: Any, arguments: Sequence[str]) -> str:

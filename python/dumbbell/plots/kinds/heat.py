@@ -91,6 +91,9 @@ def two_axes(source: Source, request: Request) -> tuple[Axis, Axis]:
         have = f"only `{source.axes[0].name}`" if source.axes else "none"
         raise ResultError(f"{source.name}: a heat map needs a sweep of two axes; it has {have}")
     across = chosen_axis(source.axes, request.x)
+    if request.y == across.name:
+        another = next(axis.name for axis in source.axes if axis.name != across.name)
+        raise ResultError(f"--x and --y are both `{across.name}`; use `--y {another}`")
     crossed = other_axes(source, across)
     others = [axis for axis in source.axes if axis.name in crossed]
     together = [axis.name for axis in source.axes if axis.name not in {*crossed, across.name}]
