@@ -192,7 +192,7 @@ def test_settings_and_axes_find_a_group_by_its_name():
 
 
 def test_a_name_that_is_set_as_a_field_is_led_to_its_option():
-    with pytest.raises(ScenarioError, match=r"`name` cannot be an axis; use `--name 0=Thesis`"):
+    with pytest.raises(ScenarioError, match=r"`name` cannot be set so; use `--name 0=Thesis`"):
         base_scenario(["copa", "cubic"], {}, ["0.name=Thesis"])
 
 

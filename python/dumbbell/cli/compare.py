@@ -96,7 +96,7 @@ def print_comparison(result: PairedComparison) -> None:
     for index in range(len(rows) - 1, 0, -1):
         if rows[index][0] == rows[index - 1][0]:
             rows[index] = ("", *rows[index][1:])
-    print_table(columns, rows, left=range(3), optional=("effect", "B - A"))
+    print_table(columns, rows, left=range(3), optional=("effect", "B - A"), stub=3)
     for line in notes(result):
         print_line(line)
 
