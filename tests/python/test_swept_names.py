@@ -19,6 +19,7 @@ from dumbbell.plots.result_figures import ResultFigures, SweepView
 from dumbbell.report.source import load_results
 from dumbbell.scenario import Group, Scenario
 from dumbbell.sweeps import Sweep, SweepResult
+from dumbbell.sweeps.design import make_design
 
 ROOT = Path(__file__).parents[2]
 AXES = {"buffer": "1..4bdp", "1.cc": "cubic,bbr"}
@@ -118,6 +119,12 @@ def test_the_name_of_a_user_s_algorithm_is_not_that_of_another(cli, place):
     figures = ResultFigures(result)
     assert figures.layout.x_names == ("AIMD-D", "CUBIC")
     assert result.design.group_labels == ("AIMD-D / cubic",)
+
+
+def test_a_part_is_no_name_of_an_algorithm():
+    for name, labels in (("download", ("download",)), ("CUBIC", ("CUBIC / bbr",))):
+        scenario = Scenario([Group("cubic", name=name)])
+        assert make_design(scenario, {"cc": "cubic,bbr"}).group_labels == labels
 
 
 def test_more_labels_than_algorithms_are_refused(place):

@@ -89,11 +89,12 @@ def names_of_own(scenario: Scenario) -> dict[str, str]:
     """Return the names that users gave to algorithms of theirs, by naming the group that has it.
 
     An algorithm that comes with dumbbell has its name: a group's own is its part then, like
-    ``download``.
+    ``download``, unless it is that name, like ``CUBIC``.
     """
     names: dict[str, set[str]] = {}
     for group in scenario.groups:
-        if group.name and (group.cc.is_file or is_python_class(group.cc.name)):
+        is_own = group.cc.is_file or is_python_class(group.cc.name)
+        if group.name and (is_own or group.name.lower() == group.cc.name):
             names.setdefault(str(group.cc), set()).add(group.name)
     return {cc: found.pop() for cc, found in names.items() if len(found) == 1}
 
