@@ -11,7 +11,7 @@ const WIDTH: usize = 8;
 /// next is as good as random, and a mispredicted branch costs more than all the comparisons.
 #[derive(Debug)]
 pub struct Tournament {
-    /// The final.
+    /// The final: who wins it is next.
     top: [u64; WIDTH],
     /// The other nodes: below the final are the first eight, below node `n` of them `8n + 8..8n + 16`.
     nodes: Vec<[u64; WIDTH]>,

@@ -1,5 +1,7 @@
 //! The scoreboard: SACK (RFC 2018, RFC 6675) and D-SACK (RFC 2883).
 
+use std::ops::Range;
+
 use crate::ack::Progress;
 use crate::sack_store::{SackBlock, SackBlocks};
 use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED};
@@ -20,14 +22,11 @@ impl Sender {
         if let Some(dsack) = sack.dsack() {
             self.process_dsack(dsack, prior_una, progress);
         }
-        let mut blocks = [SackBlock::default(); 3];
-        let count = sack.received().len();
-        blocks[..count].copy_from_slice(sack.received());
-        blocks[..count].sort_unstable_by_key(|block| block.start);
-        for block in &blocks[..count] {
-            self.mark_block(*block, progress);
+        let blocks = sack.in_order();
+        for block in blocks {
+            self.mark_block(block, progress);
         }
-        self.scoreboard.remember(&blocks[..count]);
+        self.scoreboard.remember(blocks);
         if progress.reord < self.scoreboard.fack {
             self.check_reordering(progress.reord, self.scoreboard.fack);
         }
@@ -41,12 +40,18 @@ impl Sender {
                 continue;
             }
             let stop = end.min(self.scoreboard.next_known(seq).unwrap_or(end));
-            for newly in seq..stop {
-                self.mark_sacked(newly, progress);
-            }
+            self.mark_range(seq..stop, progress);
             seq = stop;
         }
         self.scoreboard.fack = self.scoreboard.fack.max(end);
+    }
+
+    /// Apart, so that what the previous ACK reported is skipped without loading what only marking needs.
+    #[inline(never)]
+    fn mark_range(&mut self, segments: Range<u32>, progress: &mut Progress) {
+        for seq in segments {
+            self.mark_sacked(seq, progress);
+        }
     }
 
     fn mark_sacked(&mut self, seq: u32, progress: &mut Progress) {

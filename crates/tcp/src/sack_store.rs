@@ -75,6 +75,21 @@ impl SackBlocks {
         &self.blocks[usize::from(self.has_dsack)..usize::from(self.count)]
     }
 
+    /// These blocks, lowest first; the empty ones, which stand for none, may be anywhere.
+    #[inline]
+    pub(crate) fn in_order(&self) -> [SackBlock; MAX_SACK_BLOCKS] {
+        let mut blocks = self.blocks;
+        if self.has_dsack {
+            blocks[0] = SackBlock::default();
+        }
+        for (one, other) in [(0, 1), (1, 2), (0, 1)] {
+            if blocks[one].start > blocks[other].start {
+                blocks.swap(one, other);
+            }
+        }
+        blocks
+    }
+
     /// The block that reports a duplicate, if there is one.
     #[inline]
     pub fn dsack(&self) -> Option<SackBlock> {

@@ -23,7 +23,7 @@ pub(crate) struct Scoreboard {
     /// Lost segments to retransmit, lowest first; stale entries are skipped.
     pub(crate) lost_queue: BinaryHeap<Reverse<u32>>,
     /// SACK blocks of the previous ACK, which have been processed.
-    sack_cache: [SackBlock; 4],
+    sack_cache: [SackBlock; 3],
     /// How far detection by counting has come.
     pub(crate) count: Count,
     /// Where retransmission goes on, where that has Linux's defect; one below SND.UNA is none.
@@ -45,7 +45,7 @@ impl Scoreboard {
             rack_candidates: VecDeque::new(),
             retransmissions: VecDeque::new(),
             lost_queue: BinaryHeap::new(),
-            sack_cache: [SackBlock::default(); 4],
+            sack_cache: [SackBlock::default(); 3],
             count: Count::default(),
             retransmit_hint: None,
             dsack_dups: 0,
@@ -67,9 +67,8 @@ impl Scoreboard {
     }
 
     /// Blocks that have been processed, for the next ACK.
-    pub(crate) fn remember(&mut self, blocks: &[SackBlock]) {
-        self.sack_cache = [SackBlock::default(); 4];
-        self.sack_cache[..blocks.len()].copy_from_slice(blocks);
+    pub(crate) fn remember(&mut self, blocks: [SackBlock; 3]) {
+        self.sack_cache = blocks;
     }
 
     /// Counting and retransmission begin at the head again.
