@@ -108,6 +108,20 @@ def test_ping_sees_the_base_rtt(version, nothing_left):
     assert "40 received" in client["output"]
 
 
+def test_a_silent_program_has_no_rtt(nothing_left):
+    """The last RTT is not repeated while nothing is sent."""
+    code = (
+        "import socket, time; s = socket.create_connection(('server', 9000)); s.sendall(b'x');"
+        "time.sleep(2)"
+    )
+    serve = "import socket; c, _ = socket.create_server(('', 9000)).accept(); c.recv(9)"
+    client, server = ([sys.executable, "-c", each] for each in (code, serve))
+    silent = Group(client=client, server=server, ready="tcp:9000", jitter="0s")
+    result = run(silent, sample="100ms")
+    rtts = [rtt for rtt in result.flows["rtt_us"].to_pylist() if rtt is not None]
+    assert len(rtts) <= 3 < result.flows.num_rows - 10
+
+
 @needs("iperf3")
 def test_iperf3_sends_datagrams(nothing_left):
     result = run(iperf3("--reverse --udp --bitrate 5M", measure=r"([\d.]+) Mbits/sec.*receiver"))
