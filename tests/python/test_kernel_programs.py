@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell import Group, Run, Scenario, _core
+from dumbbell import Group, Link, Run, Scenario, _core
+from dumbbell.metrics import METRICS
 from dumbbell.run.programs import client_of
 
 pytestmark = pytest.mark.kernel
@@ -106,6 +107,23 @@ def test_ping_sees_the_base_rtt(version, nothing_left):
     assert client["exit_code"] == 0
     assert 20 <= client["measured"] < 21
     assert "40 received" in client["output"]
+
+
+@needs("iperf3")
+def test_what_an_upload_loses_is_in_its_counts(nothing_left):
+    """iperf3 sends upwards by default: all of that is counted, not only its ACKs."""
+    sender = iperf3("", cc="linux/cubic", route=["down"], back=["up"])
+    links = [Link("down", rate="20mbit"), Link("up", rate="20mbit", loss="2%")]
+    scenario = Scenario([sender], links=links, rtt="20ms", time="20s")
+    result = dumbbell.run(scenario, engine="kernel")
+    (group,), up = result.groups, result.link("up")
+    assert up["dropped_pkts"] > 10, "2 % are lost"
+    assert group["dropped_pkts"] == pytest.approx(up["dropped_pkts"], abs=3)
+    assert group["retransmitted_pkts"] >= 0.9 * up["dropped_pkts"]
+    assert group["sent_pkts"] > 0.9 * group["goodput_bps"] * 3 / 8 / 1448
+    assert group["goodput_bps"] < group["throughput_bps"] < 1.1 * LINK_BPS
+    resent = group["retransmitted_pkts"] / group["sent_pkts"]
+    assert METRICS["retransmission_rate"].of(result) == [pytest.approx(resent)]
 
 
 def test_a_silent_program_has_no_rtt(nothing_left):

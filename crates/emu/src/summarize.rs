@@ -136,7 +136,7 @@ fn flow_summary(
         sndbuf_limited_us: report.sndbuf_limited_us,
         connections: application.map(|application| application.connections),
         requests: match scenario.groups[report.group].program {
-            Some(_) => uploads(&on_path.requests),
+            Some(_) => uploads(&on_path.requests, life_ns),
             None => application
                 .and_then(|application| application.requests)
                 .map(|requests| request_summary(&requests, &on_path.requests)),
@@ -164,12 +164,13 @@ fn request_summary(requests: &RequestBooks, on_path: &RequestsOnPath) -> Request
 }
 
 /// What programs sent from client to server, if anything; their sockets are not ours to ask.
-fn uploads(on_path: &RequestsOnPath) -> Option<RequestSummary> {
+fn uploads(on_path: &RequestsOnPath, life_ns: u64) -> Option<RequestSummary> {
     let asked = RequestBooks {
         received_bytes: on_path.received_bytes,
         ..RequestBooks::default()
     };
     (on_path.entered_pkts > 0).then(|| RequestSummary {
+        throughput_bps: Some(bits_per_second(on_path.forwarded_bytes, life_ns)),
         rto_count: None,
         ..request_summary(&asked, on_path)
     })

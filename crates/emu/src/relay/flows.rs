@@ -64,6 +64,8 @@ pub(crate) struct RequestsOnPath {
     pub(crate) arrived_pkts: u64,
     /// Payload that was, what it already had included; only of programs.
     pub(crate) received_bytes: u64,
+    /// Wire bytes of any packet that the last link back has put on the wire.
+    pub(crate) forwarded_bytes: u64,
 }
 
 impl RequestsOnPath {
@@ -80,6 +82,7 @@ impl RequestsOnPath {
         self.duplicated_pkts += other.duplicated_pkts;
         self.arrived_pkts += other.arrived_pkts;
         self.received_bytes += other.received_bytes;
+        self.forwarded_bytes += other.forwarded_bytes;
     }
 }
 
