@@ -26,7 +26,8 @@ class GroupRecord(TypedDict):
     flows: int
     goodput_bps: float
     goodput_per_flow_bps: float
-    throughput_bps: float | None
+    #: A number, but None of programs in earlier results, if they sent something to the server.
+    throughput_bps: Any
     #: A number, but None where programs ran and data went both ways.
     share: Any
     jain: float

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["evaluate_emulation"]
 
 #: p99 lateness over the smallest RTT that a flow's packets had, in the median (`usual_rtt_us`): of
-#: 1 ms in an idle path 50 µs are a twentieth, of the 30 ms behind a queue they are nothing. Up to a hundredth, RTTs are as accurate as rate and base
-#: RTT are required to be. A twentieth is like a queue: 2 ms of 40 ms are eight packets at 50
-#: Mbit/s, where Copa aims at two per flow.
+#: 1 ms in an idle path 50 µs are a twentieth, of the 30 ms behind a queue they are nothing. Up to a
+#: hundredth, RTTs are as accurate as rate and base RTT are required to be. A twentieth is like a
+#: queue: 2 ms of 40 ms are eight packets at 50 Mbit/s, where Copa aims at two per flow.
 LATE_WARN, LATE_INVALID = 0.01, 0.05
 #: A single packet later than this part of the base RTT is a gap in the ACKs that shows in a time
 #: series. A gap now and then, of a packet in a thousand, changes no mean.
@@ -75,11 +75,16 @@ def graded(value: float, warn: float, invalid: float) -> str | None:
 def usual_rtt_us(scenario: Scenario, summary: SummaryRecord) -> float:
     """Return the smallest of the flows' median RTTs; the base RTT if that of a flow is not known.
 
-    A flow that keeps its queue empty has hardly more than the base RTT. Datagrams have no RTT.
+    A flow that keeps its queue empty has hardly more than the base RTT. RTTs of programs without
+    TCP, as of datagrams and ping, are not known.
     """
     base_rtt_us = int(scenario.shortest_rtt) / 1000
-    carrying = [flow for flow in summary["flows"] if flow.get("received_bytes") != 0]
-    medians_us = [float(flow.get("rtt_p50_us", 0)) for flow in carrying]
+    is_program = [group.client is not None for group in scenario.groups]
+    medians_us = [
+        float(flow.get("rtt_p50_us", 0))
+        for flow in summary["flows"]
+        if flow.get("received_bytes") != 0 or is_program[flow["group"]]
+    ]
     return max(base_rtt_us, min(medians_us, default=0))  # 0: without a sample
 
 
