@@ -191,6 +191,14 @@ def test_a_program_that_sends_nothing_competes_with_nobody() -> None:
     assert Run(scenario, {"flows": flows}, {}).jain == pytest.approx(1)
 
 
+def test_who_asks_for_transfers_of_programs_learns_what_there_is(
+    emulated: Path, cli: Callable[..., Outcome]
+) -> None:
+    outcome = cli("plot", str(emulated), "--series", "fct", "--kind", "cdf")
+    assert outcome.code == 2
+    assert "what programs transfer is not known; use `run_time_us`" in outcome.err
+
+
 def test_acks_of_a_download_do_not_count_for_how_equally_uploads_share() -> None:
     from types import SimpleNamespace
 

@@ -163,6 +163,13 @@ def test_they_are_answered_wherever_they_are_written(
         ("tc qdisc add dev x root fq_codel", "`dumbbell emulate --rtt 3ms --queue fq_codel -- COM"),
         ("tc", "`tc` is iproute2's; ours is `dumbbell emulate --rate none --rtt 3ms -- COMMAND`"),
         (
+            "netperf -H server",
+            "`netperf`, which is a program and not installed; where it is, `dumbbell emulate -- "
+            "netperf -H server` runs it over a path",
+        ),
+        ("emulate --pcap x -- true", "no such option: --pcap; use `--capture`"),
+        ("emulate --trace . -- true", "trace: .: is a directory; use a file of mahimahi's"),
+        (
             "own -c 3 server",
             "run the program over a path use `dumbbell emulate -- own -c 3 server`",
         ),
