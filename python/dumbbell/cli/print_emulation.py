@@ -45,9 +45,10 @@ def print_emulation(result: Run) -> None:
 def rate_changes(result: Run, link: str) -> list[tuple[float, int]]:
     """Return when the rate of a link was changed while it ran, s, and to what, bit/s."""
     facts = result.emulation
+    made = () if facts is None else facts.get("changes", ())
     return [
         (cast("int", change["at_us"]) / 1e6, cast("int", change["link_rate_bps"]))
-        for change in ((facts or {}).get("changes") or ())
+        for change in made
         if change["kind"] == "rate" and change["link"] == link
     ]
 

@@ -33,6 +33,8 @@ __all__ = [
 
 #: Metrics that are drawn by default.
 USUAL = ("share", "goodput_per_flow_bps", "queue_delay_mean_us")
+#: What a program's own number is called; it goes first.
+OWN = "measured"
 #: What is drawn instead of share and goodput where programs ran and data went both ways.
 OF_EACH_WAY = tuple(f"{way}_{of}" for of in ("share", "goodput_bps") for way in WAYS)
 #: Metrics of both ways together, which have these in their place.
@@ -217,7 +219,10 @@ class ResultFigures:
         """Those that are drawn by default."""
         names = [metric.name for metric in self.metrics]
         wanted = usual_names(names, is_alone=len(self.first.labels) == 1)
-        return [metric for metric in self.metrics if metric.name in wanted]
+        return sorted(
+            (metric for metric in self.metrics if metric.name in wanted),
+            key=lambda metric: metric.name != OWN,
+        )
 
     def metric(self, name: str) -> Metric:
         """Return a metric by its name.
@@ -299,7 +304,7 @@ def usual_names(known: Sequence[str], *, is_alone: bool) -> list[str]:
     """
     each_way = any(name in known for name in OF_EACH_WAY)
     usual = [*OF_EACH_WAY, *(name for name in USUAL if name not in BOTH_WAYS)]
-    wanted = usual if each_way else USUAL
+    wanted = [OWN, *(usual if each_way else USUAL)]
     return [name for name in wanted if name in known and not is_needless(name, is_alone=is_alone)]
 
 
