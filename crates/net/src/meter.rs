@@ -11,7 +11,7 @@ pub struct Meter {
     pub links: Vec<LinkMeter>,
     /// Counts of each flow.
     pub flows: Vec<FlowMeter>,
-    /// Of each place on the routes, the end of the route that it is the last link before.
+    /// The end of the route that each place on the routes is the last link before.
     last_link_of: Vec<Option<End>>,
 }
 

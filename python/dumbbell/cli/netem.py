@@ -139,7 +139,7 @@ def limit(found: Netem, value: str) -> None:
 
 
 def rate(found: Netem, value: str) -> None:
-    """Read `rate`."""
+    """Read the link's rate."""
     found.options["--rate"] = our_rate(value)
 
 
