@@ -423,6 +423,26 @@ mod tests {
     }
 
     #[test]
+    fn wire_bytes_count_at_the_last_link_of_either_way_and_at_no_other() {
+        let mut meter = Meter {
+            last_link_of: vec![None, Some(End::Receiver), Some(End::Sender)],
+            ..meter()
+        };
+        for (hop, packets) in [(0, 5), (1, 2), (2, 3)] {
+            for _ in 0..packets {
+                let packet = Packet {
+                    hop,
+                    ..packet(hop < 2, Ecn::NotEct)
+                };
+                meter.departs(1000, 0, &packet, 1_000_000);
+            }
+        }
+        let flow = &meter.flows[0];
+        let counted = (flow.forwarded_bytes, flow.requests_forwarded_bytes);
+        assert_eq!(counted, (2_000, 3_000));
+    }
+
+    #[test]
     fn a_packet_that_leaves_after_a_later_one_of_its_flow_counts_and_one_of_another_does_not() {
         let mut meter = meter();
         let mut leaves = |flow, arrived_ns| {

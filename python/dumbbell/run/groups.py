@@ -26,7 +26,7 @@ class GroupRecord(TypedDict):
     flows: int
     goodput_bps: float
     goodput_per_flow_bps: float
-    #: A number, but None of programs in earlier results, if they sent something to the server.
+    #: A number, but None of programs whose wire bytes to the server are not known.
     throughput_bps: Any
     #: A number, but None where programs ran and data went both ways.
     share: Any
@@ -51,6 +51,8 @@ def utilization(forwarded_bytes: int, link_rate_bps: int, duration_ns: int) -> f
     return 8 * forwarded_bytes / (link_rate_bps * duration_ns / 1e9)
 
 
+#: Requests of a download, whose wire bytes may be unknown without loss.
+NEGLIGIBLE = 0.01
 #: Counts of a flow that its `requests` have of the other direction.
 OF_EACH_WAY = ("sent_pkts", "retransmitted_pkts", "dropped_pkts")
 
@@ -109,6 +111,8 @@ def both_ways(flow: FlowRecord) -> FlowRecord:
         return flow
     one_way: Mapping[str, Any] = flow
     rates = [flow["throughput_bps"], requests.get("throughput_bps")]
+    if requests["received_bytes"] <= NEGLIGIBLE * flow["received_bytes"]:
+        rates = [rate for rate in rates if rate is not None]
     both = {key: one_way[key] + requests[key] for key in OF_EACH_WAY}
     return cast("FlowRecord", {**flow, **both, "throughput_bps": sum_known(rates)})
 
@@ -116,7 +120,7 @@ def both_ways(flow: FlowRecord) -> FlowRecord:
 def throughput_bps(flows: Sequence[FlowRecord]) -> float | None:
     """Return the wire bytes over the time of all; None if those of a flow are not known.
 
-    Earlier results of programs have those to the client alone.
+    Those of programs to the server are not known without a link there, nor in earlier results.
     """
     # A flow's throughput times its time are the bits that crossed the bottleneck.
     bits = [
