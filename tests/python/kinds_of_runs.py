@@ -103,10 +103,12 @@ def in_clothes_of(scenario: Scenario, run: Run, *, programs: bool = False) -> Ru
     if programs:
         flow = next(flow for flow in summary["flows"] if flow["group"] == 0)
         # All that it received, it received upwards; nothing is known of its windows.
-        flow["cc"] = "linux/cubic"
+        flow |= {"cc": "linux/cubic", "sent_pkts": 8, "retransmitted_pkts": 0, "dropped_pkts": 0}
+        flow |= {"arrived_pkts": 8, "on_path_pkts": 0}
         flow["requests"] = {
-            "received_bytes": flow["received_bytes"], "sent_pkts": 1000, "retransmitted_pkts": 3,
-            "dropped_pkts": 3, "arrived_pkts": 997, "on_path_pkts": 0, "rto_count": None,
+            "received_bytes": flow["received_bytes"], "throughput_bps": flow["throughput_bps"],
+            "sent_pkts": 1000, "retransmitted_pkts": 3, "dropped_pkts": 3, "arrived_pkts": 997,
+            "on_path_pkts": 0, "rto_count": None,
         }  # fmt: skip
         summary["congestion_controls"][0] |= {"cc": "linux/cubic", "params": {}}
         summary["programs"] = [

@@ -22,7 +22,7 @@ from dumbbell.capture_analysis.figures import draw_overview
 from dumbbell.cli.capture_warnings import match_trouble, trouble
 from dumbbell.plots.capture_source import CaptureSource
 from tests.python.fixtures import MSS, capture_records, download, write_pcapng
-from tests.python.oracles.pcap import write_pcap
+from tests.python.oracles.pcap import Record, write_pcap
 
 
 @pytest.fixture
@@ -235,6 +235,16 @@ def test_connections_left_out_for_lack_of_memory_are_reported(capture):
     assert [line[:27] for line in match_trouble(both, is_one_file=False)] == [
         "not waited for: 6,000 packe", "left out: 7,000 rows of pac",
     ]  # fmt: skip
+
+
+def test_a_capture_of_quic_is_answered(cli, tmp_path):
+    datagram = bytes.fromhex("4500001c000000004011000001010101020202021f901f9100080000")
+    frame = bytes(12) + b"\x08\x00" + datagram
+    path = write_pcap(tmp_path / "quic.pcap", [Record(0, frame, len(frame))])
+    outcome = cli("analyze", str(path))
+    assert outcome.code == 1
+    assert "no TCP connection, and of UDP, like QUIC, only a run's capture says more" in outcome.out
+    assert "--packet-log FILE.csv" in outcome.out
 
 
 def test_without_tcp_it_says_so(cli, tmp_path):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell.cli.mahimahi import ours
+from dumbbell.cli.tc import MORE, answer
 from tests.python.emulated import needs
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "coming-from.md"
@@ -52,6 +53,19 @@ def test_what_mahimahi_s_rows_say_is_what_its_commands_are_answered_with() -> No
     assert f"`{delayed}`" in text
     traced = ours(["mm-link", "up.trace", "down.trace", "ping", "-c", "3", "server"])
     assert f"`{traced}`" in text
+
+
+def test_what_tc_s_rows_say_is_what_its_commands_are_answered_with() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    section = text.partition("## netem and tc")[2].partition("\n## ")[0]
+    rows = re.findall(
+        r"^\| `((?:netem|tbf|cake) [^`]+)`[^|]*\| `([^`]+)` \|$", section, re.MULTILINE
+    )
+    assert len(rows) == 8
+    for theirs, answer_of_page in rows:
+        said = answer(["tc", "qdisc", "add", "dev", "eth0", "root", *theirs.split()])
+        shown = answer_of_page.replace("ping -c 3 server", "COMMAND")
+        assert said == f"ours is `{shown}`, {MORE}"
 
 
 @needs("ping", "curl", "iperf3", "nft", "ip")

@@ -231,8 +231,8 @@ def test_runs_that_differ_in_a_choice_are_compared_by_it(cli, tmp_path, monkeypa
     outcome = cli("compare", places["a"], places["b"])
     assert outcome.code == 0
     assert "queue: bfifo in A, fq_codel in B" in outcome.out
-    assert "RTT, 95th percentile" in outcome.out, "what a group is judged by"
-    heads = next(line for line in outcome.out.splitlines() if line.startswith("cell"))
+    assert "RTT p95" in outcome.out, "what a group is judged by"
+    heads = next(line for line in outcome.out.splitlines() if line.startswith("metric"))
     assert {"A", "B"} <= set(heads.split())
     document = json.loads(cli("compare", places["a"], places["c"], "--json").out)
     assert (document["pairs"], document["differing"]) == (1, {"queue": ["bfifo", "fq_codel"]})

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.cli.print_emulation import link_lines
+from dumbbell.cli.print_emulation import broken, link_lines
 from dumbbell.run.directions import Got, Way
 from tests.python.documented import ROOT
 
@@ -46,6 +46,25 @@ def printed() -> set[str]:
             for line in link_lines(named, way, ["a", "b"]):
                 found |= shapes(line)
     return found
+
+
+def test_a_rate_that_was_changed_is_in_the_summary() -> None:
+    link: Any = {
+        "name": "up", "link_rate_bps": 20_000_000, "utilization": 0.5, "offered_pkts": 0,
+        "dropped_pkts": 0, "queue_delay_mean_us": 0.0, "queue_delay_p95_us": 0.0,
+    }  # fmt: skip
+    head = next(iter(link_lines(link, None, [], [(3.25, 5_000_000)])))
+    assert head.startswith("client → server  20mbit, 5mbit from 3.25 s, 50.0 % used; dropped 0")
+    head = next(iter(link_lines(link, None, [], [(1, 10**6), (2, 2 * 10**6), (3, 3 * 10**6)])))
+    assert head.startswith("client → server  20mbit, 2 changes, 3mbit from 3 s, 50.0 % used")
+
+
+def test_a_line_that_is_wider_than_a_terminal_is_two() -> None:
+    line = f"    {'a' * 30}  4.55 Mbit/s, 25.2 % (2.27 + 2.28); RTT mean 57.4 ms, p95 62.0 ms"
+    first, second = broken(line, 80)
+    assert first == f"    {'a' * 30}  4.55 Mbit/s, 25.2 % (2.27 + 2.28);"
+    assert second == "        RTT mean 57.4 ms, p95 62.0 ms"
+    assert broken(line, 120) == [line]
 
 
 def test_there_are_pages_with_summaries() -> None:

@@ -132,6 +132,15 @@ def test_competitors_take_their_share():
         (("--rate", "12", "--", "true"), "12"),
         (("--with", "nothing:2", "--", "true"), "nothing"),
         (("--with", "bbr:two", "--", "true"), "`two` is not a number of flows; use e.g. `bbr:2`"),
+        (("--with", "2:cubic", "--", "true"), "the number of flows comes last; use `cubic:2`"),
+        (
+            ("--rate", "none", "--queue", "fq_codel", "--", "true"),
+            "queue `fq_codel` has nothing to hold with the rate `none`",
+        ),
+        (
+            ("--up-rate", "none", "--up-buffer", "9pkt", "--", "true"),
+            "up_buffer `9pkt` has nothing to hold with the rate `none`",
+        ),
         (("--mtu", "20", "--", "true"), "mtu `20B` is too small; use 1280 to 65000 bytes"),
     ],
 )

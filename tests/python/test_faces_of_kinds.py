@@ -15,12 +15,12 @@ import pyarrow.csv as pa_csv
 import pytest
 
 import dumbbell
-from dumbbell import Run
+from dumbbell import Group, Run, Scenario
 from dumbbell.cli.run import print_groups
 from dumbbell.export import export_csv
 from dumbbell.export.group_rows import group_rows
+from dumbbell.metrics import METRICS
 from dumbbell.run.connections import connections_schema
-from dumbbell.scenario import Scenario
 from tests.python.conftest import Outcome
 from tests.python.emulated import EMULATE, PYTHON
 from tests.python.kinds_of_runs import KINDS
@@ -98,11 +98,26 @@ def test_the_page_of_an_emulated_run_is_headed_by_its_command_and_the_time_it_to
     assert "max-min" not in text
 
 
+def of_groups(name: str, run: Run) -> list[float | None]:
+    """Return a metric of a run's groups."""
+    values = METRICS[name].of(run)
+    assert isinstance(values, list)
+    return values
+
+
 def test_what_a_program_sends_upwards_counts(emulated: Path) -> None:
     run = dumbbell.Run.load(emulated)
-    assert run.groups[0]["goodput_bps"] > 1e6
-    assert 0 < run.groups[0]["share"] < 1
+    group = run.groups[0]
+    assert group["goodput_bps"] > 1e6
     from dumbbell.run.directions import ways_of
+
+    # What was lost upwards is in the group's counts; that of each way in the flow's.
+    counts = [group[key] for key in ("sent_pkts", "retransmitted_pkts", "dropped_pkts")]
+    assert counts == [1008, 3, 3]
+    assert of_groups("retransmission_rate", run)[0] == pytest.approx(3 / 1008)
+    flow = run.summary["flows"][0]
+    both_bps = flow["throughput_bps"] + flow["requests"]["throughput_bps"]
+    assert group["throughput_bps"] == pytest.approx(both_bps, rel=1e-3)
 
     ways = {way.links: way for way in ways_of(run)}
     assert set(ways) == {("bottleneck",), ("up",)}
@@ -114,6 +129,74 @@ def test_what_a_program_sends_upwards_counts(emulated: Path) -> None:
     assert up.groups[0].goodput_bps == pytest.approx(run.groups[0]["goodput_bps"])
     assert up.jain is not None
     assert 0.5 <= up.jain <= 1
+
+
+def test_what_a_run_did_not_record_of_uploads_is_not_known(emulated: Path) -> None:
+    document = dumbbell.Run.load(emulated).to_dict()
+    flows = json.loads(json.dumps(document["flows"]))
+    del flows[0]["requests"]["throughput_bps"]
+    run = dumbbell.Run.from_dict({**document, "flows": flows}, {})
+    assert run.groups[0]["throughput_bps"] is None
+    assert of_groups("throughput_bps", run)[0] is None
+
+
+def test_shares_are_of_one_way_in_every_face(
+    emulated: Path, tmp_path: Path, cli: Callable[..., Outcome]
+) -> None:
+    """Of 100 % each way: nothing is a part of both links together."""
+    run = dumbbell.Run.load(emulated)
+    ways = {"server_to_client_share": [1], "client_to_server_share": [0, 2]}
+    for name, groups in ways.items():
+        shares = of_groups(name, run)
+        assert [at for at, share in enumerate(shares) if share is not None] == groups
+        assert sum(share for share in shares if share is not None) == pytest.approx(1)
+    without = ("share", "jain", "fair_share_ratio")
+    assert [METRICS[name].of(run) for name in without] == [[None] * 3, None, [None] * 3]
+    up_bps = of_groups("client_to_server_goodput_bps", run)
+    assert up_bps[0] == pytest.approx(run.groups[0]["goodput_bps"])
+    # The terminal, figures, LaTeX, CSV.
+    assert cli("report", "export", str(emulated), "--latex", "--out", str(tmp_path)).code == 0
+    table = (tmp_path / "table.tex").read_text(encoding="utf-8")
+    assert r"share, client $\to$ server (\%)" in table
+    assert "throughput share" not in table
+    assert "goodput per flow" not in table
+    words = ("plot", str(emulated), "--kind", "bar", "--out", str(tmp_path / "figures"))
+    assert cli(*words).code == 0
+    drawn = {path.stem for path in (tmp_path / "figures").iterdir()}
+    assert "client_to_server_share-bar" in drawn
+    assert not drawn & {"share-bar", "goodput_per_flow_bps-bar"}
+    assert {row["share"] for row in group_rows(run)} == {None}
+    page = tmp_path / "page.html"
+    assert cli("report", str(emulated), "--out", str(page)).code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "share, client → server" in text
+    assert "throughput share" not in text.replace("mean difference of throughput shares", "")
+
+
+def test_a_program_that_sends_nothing_competes_with_nobody() -> None:
+    from types import SimpleNamespace
+
+    from dumbbell.run.directions import ways_of
+
+    quiet, busy = Group(client="sleep 5"), Group("cubic")
+    scenario = Scenario([quiet, busy, busy], rate="10mbit")
+    ends = {"start_us": 0, "end_us": 10**6, "rtt_min_us": 0, "requests": None}
+    flows = [
+        {"group": at, "received_bytes": bytes_, "goodput_bps": 8 * bytes_, **ends}
+        for at, bytes_ in enumerate((0, 900, 900))
+    ]
+    run: Any = SimpleNamespace(scenario=scenario, summary={"flows": flows})
+    (way,) = ways_of(run)
+    assert way.jain == pytest.approx(1)
+    assert Run(scenario, {"flows": flows}, {}).jain == pytest.approx(1)
+
+
+def test_who_asks_for_transfers_of_programs_learns_what_there_is(
+    emulated: Path, cli: Callable[..., Outcome]
+) -> None:
+    outcome = cli("plot", str(emulated), "--series", "fct", "--kind", "cdf")
+    assert outcome.code == 2
+    assert "what programs transfer is not known; use `run_time_us`" in outcome.err
 
 
 def test_acks_of_a_download_do_not_count_for_how_equally_uploads_share() -> None:
@@ -233,7 +316,9 @@ def test_a_real_emulated_run_has_every_face(tmp_path: Path, cli: Callable[..., O
     rate = re.search(r"python3?[\d.]* +([\d.]+) Mbit/s, [\d.]+ %", up)
     assert rate is not None, done.stderr
     assert float(rate[1]) > 0.5
-    assert dumbbell.Run.load(run).groups[0]["share"] > 0.02
+    (share, *_) = of_groups("client_to_server_share", dumbbell.Run.load(run))
+    assert share is not None
+    assert share > 0.02
     assert json.loads((run / "run.json").read_text())["time_is_measured"]
     for words, _ in FACES.values():
         outcome = cli(*words.format(run=run, out=tmp_path).split())

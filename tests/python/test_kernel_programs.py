@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell import Group, Run, Scenario, _core
+from dumbbell import Group, Link, Run, Scenario, _core
+from dumbbell.metrics import METRICS
 from dumbbell.run.programs import client_of
 
 pytestmark = pytest.mark.kernel
@@ -106,6 +107,39 @@ def test_ping_sees_the_base_rtt(version, nothing_left):
     assert client["exit_code"] == 0
     assert 20 <= client["measured"] < 21
     assert "40 received" in client["output"]
+
+
+@needs("iperf3")
+def test_what_an_upload_loses_is_in_its_counts(nothing_left):
+    """iperf3 sends upwards by default: all of that is counted, not only its ACKs."""
+    sender = iperf3("", cc="linux/cubic", route=["down"], back=["up"])
+    links = [Link("down", rate="20mbit"), Link("up", rate="20mbit", loss="2%")]
+    scenario = Scenario([sender], links=links, rtt="20ms", time="20s")
+    result = dumbbell.run(scenario, engine="kernel")
+    (group,), up = result.groups, result.link("up")
+    assert up["dropped_pkts"] > 10, "2 % are lost"
+    assert group["dropped_pkts"] == pytest.approx(up["dropped_pkts"], abs=3)
+    assert group["retransmitted_pkts"] >= 0.9 * up["dropped_pkts"]
+    assert group["sent_pkts"] > 0.9 * group["goodput_bps"] * 3 / 8 / 1448
+    assert group["goodput_bps"] < group["throughput_bps"] < 1.1 * LINK_BPS
+    resent = group["retransmitted_pkts"] / group["sent_pkts"]
+    values = METRICS["retransmission_rate"].of(result)
+    assert isinstance(values, list)
+    assert values == [pytest.approx(resent)]
+
+
+def test_a_silent_program_has_no_rtt(nothing_left):
+    """The last RTT is not repeated while nothing is sent."""
+    code = (
+        "import socket, time; s = socket.create_connection(('server', 9000)); s.sendall(b'x');"
+        "time.sleep(2)"
+    )
+    serve = "import socket; c, _ = socket.create_server(('', 9000)).accept(); c.recv(9)"
+    client, server = ([sys.executable, "-c", each] for each in (code, serve))
+    silent = Group(client=client, server=server, ready="tcp:9000", jitter="0s")
+    result = run(silent, sample="100ms")
+    rtts = [rtt for rtt in result.flows["rtt_us"].to_pylist() if rtt is not None]
+    assert len(rtts) <= 3 < result.flows.num_rows - 10
 
 
 @needs("iperf3")

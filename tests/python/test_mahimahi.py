@@ -22,22 +22,22 @@ from tests.python.conftest import Outcome
         ("mm-delay 20 ping server", "--rate none --rtt 40ms -- ping server"),
         ("mm-delay 20", "--rate none --rtt 40ms --interactive"),
         ("mm-delay 20 mm-delay 30 ping server", "--rate none --rtt 100ms -- ping server"),
-        ("mm-loss uplink 0.1 a b", "--rate none --up-loss 10% --rtt 1ms -- a b"),
+        ("mm-loss uplink 0.1 a b", "--rate none --up-loss 10% --rtt 3ms -- a b"),
         (
             "mm-onoff uplink 2 0.1 a",
-            "--rate none --up-impair outage:on=2s,off=0.1s,exponential=on --rtt 1ms -- a",
+            "--rate none --up-impair outage:on=2s,off=0.1s,exponential=on --rtt 3ms -- a",
         ),
-        ("mm-loss downlink 0.005 a", "--rate none --loss 0.5% --rtt 1ms -- a"),
+        ("mm-loss downlink 0.005 a", "--rate none --loss 0.5% --rtt 3ms -- a"),
         (
             "mm-link --once up.tr down.tr --uplink-log=u.log -- curl -o x http://server/",
             "--uplink-log u.log --buffer 1GB --up-trace up.tr:once=on --trace down.tr:once=on "
-            "--rtt 1ms -- curl -o x http://server/",
+            "--rtt 3ms -- curl -o x http://server/",
         ),
         (
             "mm-link a b --uplink-queue=codel --downlink-queue droptail "
             "--downlink-queue-args packets=100 --meter-all",
             "--up-queue codel --buffer 100pkt --live --up-buffer 1GB --up-trace a --trace b "
-            "--rtt 1ms --interactive",
+            "--rtt 3ms --interactive",
         ),
         (
             "mm-delay 20 mm-loss uplink 0.1 mm-link a b ping server",
@@ -89,31 +89,86 @@ def test_they_are_answered_wherever_they_are_written(
     ("words", "says"),
     [
         ("mm-onoff downlink 1 2 ping", "ours is `dumbbell emulate --rate none --impair outage:on"),
+        (
+            "mm-link down.trace",
+            "it takes two traces, the uplink's and the downlink's; ours is `dumbbell emulate "
+            "--buffer 1GB --up-trace down.trace --trace DOWNLINK",
+        ),
+        (
+            "mm-onoff 2 0.1 ping server",
+            "it begins with `uplink` or `downlink`; ours is `dumbbell emulate --rate none "
+            "--impair outage:on=2s,off=0.1s,exponential=on --rtt 3ms -- ping server`",
+        ),
+        ("mm-delay 30ms ping", "ours is `dumbbell emulate --rate none --rtt 60ms -- ping`"),
         ("mm-webreplay site", "`mm-webreplay` is mahimahi's; dumbbell neither records nor replays"),
         ("mm-delay-graph x", "`dumbbell plot DIR` draws what `dumbbell emulate --out DIR` saved"),
         (
             "tc qdisc add dev eth0 root netem delay 50ms 10ms loss 1% limit 100",
-            "`dumbbell emulate --rate none --rtt 50ms --loss 1% --buffer 100pkt -- COMMAND` "
-            "without `10ms`",
+            "`dumbbell emulate --rate none --rtt 40ms --loss 1% --impair "
+            "jitter:delay=10ms,uniform=10ms,reorder=on -- COMMAND` without `limit 100`",
         ),
+        (
+            "tc qdisc add dev x root netem delay 50ms 10ms distribution normal",
+            "--rtt 10ms --impair jitter:delay=40ms,normal=10ms,reorder=on -- COMMAND`, and",
+        ),
+        (
+            "tc qdisc add dev x root netem delay 20ms 10ms 25% distribution normal",
+            "--rtt 3ms --impair jitter:delay=17ms,normal=10ms,reorder=on -- COMMAND` without `25%`",
+        ),
+        (
+            "tc qdisc add dev x root netem delay 10ms reorder 25% 50%",
+            "--rtt 3ms --impair reorder:probability=25%,early=10ms -- COMMAND` without `50%`",
+        ),
+        (
+            "tc qdisc add dev x root netem duplicate 1% corrupt 0.1%",
+            "--rtt 3ms --impair duplicate:probability=1%+corrupt:probability=0.1% -- COMMAND`, and",
+        ),
+        ("tc qdisc add dev x root netem rate 1mbps", "emulate --rate 8mbit --rtt 3ms -- COMMAND`"),
+        ("netem delay 50ms", "`netem` is tc's; ours is `dumbbell emulate --rate none --rtt 50ms"),
+        (
+            "tc qdisc add dev x root handle 1: htb default 10",
+            "emulate --rate RATE --rtt 3ms -- COMMAND` without `default 10`",
+        ),
+        ("tc class add dev x parent 1: htb rate 10mbit", "emulate --rate 10mbit --rtt 3ms -- COM"),
+        (
+            "tc qdisc add dev x root cake bandwidth 20mbit rtt 100ms besteffort wash",
+            "--rate none --rtt 3ms --queue cake:rate=20mbit,rtt=100ms,tins=besteffort -- COMMAND` "
+            "without `wash`",
+        ),
+        (
+            "tc qdisc change dev x root netem delay 100ms",
+            "ours is `dumbbell emulate set rtt=100ms`",
+        ),
+        ("tc qdisc change dev x root netem duplicate 1%", "`dumbbell emulate set NAME=VALUE` chan"),
+        ("tc qdisc del dev x root", "a path ends with the command that"),
+        ("tc -s qdisc", "`dumbbell emulate --live … -- COMMAND` shows a path while it runs"),
+        ("tc qdisc show", "`dumbbell emulate --live … -- COMMAND` shows a path while it runs"),
+        ("tc filter add dev x", "a path has no filters"),
         (
             "tc qdisc add dev x root tbf rate 1mbit burst 32kbit limit 10kb",
-            "`dumbbell emulate --rate 1mbit --buffer 10kB -- COMMAND` without `burst",
+            "emulate --rate none --rtt 3ms --queue tbf:rate=1mbit,burst=4096B,limit=10240B -- COM",
         ),
         (
-            "tc qdisc add dev x root tbf rate 1mbit limit 3000",
-            "ours is `dumbbell emulate --rate 1mbit --buffer 3000B -- COMMAND`, and",
+            "tc qdisc add dev x root tbf rate 1mbps burst 32kbit latency 400ms",
+            "--queue tbf:rate=8mbit,burst=4096B,latency=400ms -- COMMAND`, and",
         ),
         (
             "tc qdisc add dev x root netem loss random 1%",
-            "emulate --rate none --loss 1% -- COMMAND`,",
+            "emulate --rate none --rtt 3ms --loss 1% -- COMMAND`,",
         ),
         (
-            "tc qdisc add dev x root netem loss gemodel 1%",
-            "--rate none -- COMMAND` without `gemodel",
+            "tc qdisc add dev x root netem loss gemodel 1% 20%",
+            "--rate none --rtt 3ms --impair gilbert_elliott:p=1%,r=20% -- COMMAND`, and",
         ),
-        ("tc qdisc add dev x root fq_codel", "`dumbbell emulate --queue fq_codel -- COMMAND`"),
-        ("tc", "`tc` is iproute2's; ours is `dumbbell emulate --rate none -- COMMAND`"),
+        ("tc qdisc add dev x root fq_codel", "`dumbbell emulate --rtt 3ms --queue fq_codel -- COM"),
+        ("tc", "`tc` is iproute2's; ours is `dumbbell emulate --rate none --rtt 3ms -- COMMAND`"),
+        (
+            "netperf -H server",
+            "`netperf`, which is a program and not installed; where it is, `dumbbell emulate -- "
+            "netperf -H server` runs it over a path",
+        ),
+        ("emulate --pcap x -- true", "no such option: --pcap; use `--capture`"),
+        ("emulate --trace . -- true", "trace: .: is a directory; use a file of mahimahi's"),
         (
             "own -c 3 server",
             "run the program over a path use `dumbbell emulate -- own -c 3 server`",

@@ -12,7 +12,12 @@ from dumbbell.figures.figure import MAX_POINTS, Box, Curve
 from dumbbell.figures.static import draw_bars, draw_box, draw_curve
 from dumbbell.figures.style import OWN, STYLES, shades
 from dumbbell.plots import group_colors
+from dumbbell.plots.kinds.kinds import draw_kind
+from dumbbell.plots.kinds.request import Request
+from dumbbell.plots.result_figures import ResultFigures, usual_names
+from dumbbell.plots.result_source import ResultSource
 from dumbbell.plots.sweep_layout import lay_out
+from dumbbell.report.sweep_page import FIRST
 
 
 def test_thinning_keeps_every_peak_and_the_order():
@@ -106,6 +111,32 @@ def test_axes_that_change_together_are_both_named(axes, label, names):
     swept = dumbbell.Sweep(scenario, axes, zipped=[tuple(axes)]).run(cache=False)
     layout = lay_out(swept)
     assert (layout.x_label, layout.x_names) == (label, names)
+
+
+def test_paths_that_no_axis_tells_apart_have_a_place_each(tmp_path):
+    """Three paths of 12 Mbit/s are three places, in the order given, and nothing joins them."""
+    axes = {"rate": "12mbit,4mbit,12mbit,12mbit", "rtt": "40ms,100ms,100ms,40ms",
+            "loss": "0%,0%,0%,1%"}  # fmt: skip
+    scenario = dumbbell.Scenario(["cubic"], time="1s")
+    swept = dumbbell.Sweep(scenario, axes, zipped=[tuple(axes)]).run(cache=False)
+    names = ("12mbit, 40ms, 0%", "4mbit, 100ms, 0%", "12mbit, 100ms, 0%", "12mbit, 40ms, 1%")
+    figures = ResultFigures(swept)
+    (figure,) = figures.draw(figures.metric("goodput_per_flow_bps"))
+    assert (figure.x_label, figure.x_names) == ("rate, with base RTT, with loss", names)
+    assert list(figure.curves[0].x) == [0, 1, 2, 3]
+    assert {curve.shape for curve in figure.curves} == {"points"}  # the models', too
+    source = ResultSource(swept, "paths")
+    for kind, name in (("bar", "goodput_per_flow_bps"), ("box", "rtt_mean_us")):
+        ((_, (drawn,)),) = draw_kind(Request([source], [name], x="rtt"), kind)
+        assert (drawn.x_label, drawn.x_names) == ("rate, rtt, loss", names)
+        places = [x for curve in drawn.curves for x in curve.x] + [box.x for box in drawn.boxes]
+        assert places == [0, 1, 2, 3]
+
+
+def test_a_program_s_own_number_goes_first():
+    known = ["goodput_per_flow_bps", "share", "queue_delay_mean_us", "measured"]
+    assert usual_names(known, is_alone=True) == ["measured", known[0], known[2]]
+    assert FIRST[0] == "measured"  # of the report's figures and numbers
 
 
 def test_the_title_of_many_groups_is_short():

@@ -158,6 +158,13 @@ def test_metrics_are_of_the_groups_client():
     assert METRICS["measured"].of(without) == [None]
 
 
+def test_a_program_that_entered_a_path_is_blamed_by_its_own_name():
+    """`emulate enter client -- wget …` fails while the path's command is curl."""
+    run = run_with(program(), program(command=["/usr/bin/wget", "http://server/"], exit_code=8))
+    (reason,) = check_programs(run.scenario, run.summary)
+    assert reason.message.startswith("the client wget ended with exit code 8")
+
+
 @pytest.mark.parametrize(
     ("changes", "check", "says"),
     [

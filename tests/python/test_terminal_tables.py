@@ -136,7 +136,21 @@ def test_a_sweep_fits(cli, width):
 
 def test_a_comparison_fits(cli, width, saved):
     out = cli("compare", str(saved / "a"), str(saved / "b"), "--metric", "all").out
-    check(out, width, ["retransmission", "cell", "metric", "interval"])
+    check(out, width, ["retransmitted,", "metric", "interval"])
+
+
+def test_a_comparison_of_80_columns_has_both_sides(cli, saved, tmp_path, monkeypatch):
+    """The cell is above its metrics, whose names are short: numbers have the room."""
+    base = dumbbell.Scenario(["reno", "cubic"], time="1s")
+    axes = {"buffer": "1bdp,2bdp", "jitter": "0ms,50ms"}
+    dumbbell.Sweep(base, axes, reps=3).run(out=tmp_path / "b")
+    monkeypatch.setenv("COLUMNS", "80")
+    out = cli("compare", str(saved / "a"), str(tmp_path / "b")).out
+    assert max(map(len, out.splitlines())) <= 80
+    assert re.search(r"^metric +group +A +B +B - A +95 % interval", out, re.MULTILINE)
+    assert len(re.findall(r"^buffer=[12]bdp, ", out, re.MULTILINE)) == 4
+    assert len(re.findall(r"^  share, % +copa +[\d.]+ +[\d.]+ ", out, re.MULTILINE)) == 4
+    assert len(re.findall(r"^  queueing delay ", out, re.MULTILINE)) == 4
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from dumbbell.capture_analysis.vantage import notes_of
 def view(connection: int, point: str, vantage: str, payload: int, **words: Any) -> dict[str, Any]:
     return {
         "connection": connection, "point": point, "is_initiator": True, "vantage": vantage,
-        "payload_bytes": payload, "pkts": 10, **words,
+        "payload_bytes": payload, "pkts": 10, "rtt_handshake_us": 9.0, **words,
     }  # fmt: skip
 
 
@@ -41,6 +41,14 @@ def test_the_sender_s_point_goes_first():
 def test_the_point_that_saw_more_goes_first_among_equals():
     rows = best(view(0, "a", "middle", 5, pkts=9), view(0, "b", "middle", 5, pkts=10))
     assert [r["point"] for r in rows] == ["b"]
+
+
+def test_a_refused_connection_is_shown_at_the_host_that_tried():
+    """Its SYN and the reset are all there is: at the host that refuses it took 56 µs."""
+    refused = view(0, "sender-0", "unknown", 0, rtt_handshake_us=56.0)
+    tried = view(0, "receiver-0", "unknown", 0, rtt_handshake_us=60_224.0)
+    passed = view(0, "bottleneck-in", "unknown", 0, rtt_handshake_us=None)
+    assert [r["point"] for r in best(refused, tried, passed)] == ["receiver-0"]
 
 
 def test_the_direction_with_more_payload_is_the_data_s():

@@ -231,6 +231,30 @@ def test_measures_lateness_by_the_shortest_path(emulated):
     assert [r.check for r in evaluate(scenario, emulated).reasons] == ["lateness"]
 
 
+def test_lateness_is_measured_by_the_rtt_that_packets_had(emulated):
+    """51 µs are 5.1 % of a path of 1 ms, and nothing of the 30 ms behind its queue."""
+    scenario = Scenario(["copa", "cubic"], rtt="1ms", time="10s")
+    facts = emulated["emulation"]
+    facts["calibration"] = [{"group": 0, "base_rtt_us": 1000.0, "measured_rtt_us": 1000.0}]
+    facts.update(lateness_p99_us=51.0, lateness_max_us=90.0)
+    carried = [{"received_bytes": 10**6, "rtt_min_us": 1010, "rtt_p50_us": 30_000}] * 2
+    emulated["flows"] = [{**f, **c} for f, c in zip(emulated["flows"], carried, strict=True)]
+
+    def late(**of_first: int) -> str | None:
+        first, *others = emulated["flows"]
+        flows = [{**first, **of_first}, *others]
+        reasons = evaluate(scenario, {**emulated, "flows": flows}).reasons
+        return next((r.message for r in reasons if r.check == "lateness"), None)
+
+    assert late() is None
+    # One that keeps the queue empty sees more of it; one without RTTs may.
+    assert "5.0% of the median RTT of 1.02 ms" in (late(rtt_p50_us=1020) or "")
+    assert "5.1% of the base RTT of 1 ms" in (late(rtt_min_us=0, rtt_p50_us=0) or "")
+    assert late(received_bytes=0, rtt_min_us=0, rtt_p50_us=0) is None
+    facts.update(lateness_p99_us=1501.0)
+    assert "5.0% of the median RTT of 30 ms" in (late() or "")
+
+
 def test_judges_no_jitter_without_samples(emulated):
     emulated["emulation"].update(sample_jitter_p99_us=10.0**6)
     assert evaluate(SCENARIO.replace(sample="0s"), emulated).status == "OK"

@@ -63,9 +63,21 @@ impl CaptureConfig {
     }
 }
 
+/// What helps against that error.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::IsADirectory => "use the name of a file, such as `capture.pcapng`, in it",
+        io::ErrorKind::NotFound => "make its directory, or choose another path",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "choose another path"
+        }
+        _ => "free some space, or choose another path",
+    }
+}
+
 /// The file could not be written; a line for the user.
 #[derive(Debug, thiserror::Error)]
-#[error("the capture `{}` cannot be written: {source}; free some space, or choose another path", path.display())]
+#[error("the capture `{}` cannot be written: {source}; {}", path.display(), remedy(source))]
 pub struct WriteError {
     path: PathBuf,
     source: io::Error,
@@ -328,4 +340,25 @@ fn to_bytes<const WORDS: usize, const BYTES: usize>(words: [u32; WORDS]) -> [u8;
         place.copy_from_slice(&word.to_le_bytes());
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::WriteError;
+
+    #[test]
+    fn the_error_of_a_file_names_what_helps_against_it() {
+        for (kind, remedy) in [
+            (ErrorKind::IsADirectory, "use the name of a file"),
+            (ErrorKind::NotFound, "make its directory"),
+            (ErrorKind::StorageFull, "free some space"),
+        ] {
+            let (path, source) = ("place".into(), Error::from(kind));
+            let said = WriteError { path, source }.to_string();
+            assert!(said.starts_with("the capture `place` cannot be written: "));
+            assert!(said.contains(remedy), "{said}");
+        }
+    }
 }

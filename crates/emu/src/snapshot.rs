@@ -1,7 +1,5 @@
 //! How a running network is at a moment.
 
-use std::sync::atomic::Ordering;
-
 use dumbbell_scenario::Scenario;
 use serde::Serialize;
 
@@ -55,8 +53,8 @@ impl Snapshot {
     pub(crate) fn of(scenario: &Scenario, relay: &Relay, run_ns: u64) -> Self {
         let live = relay.live();
         let links = scenario.link_names().into_iter().enumerate();
-        let latest_rtt_us = relay.latest_rtt_us();
-        let rtts = latest_rtt_us.iter().zip(0..);
+        let latest_rtts = relay.latest_rtts();
+        let rtts = latest_rtts.iter().zip(0..);
         Self {
             time_s: run_ns as f64 / 1e9,
             links: links
@@ -75,9 +73,9 @@ impl Snapshot {
                 })
                 .collect(),
             flows: rtts
-                .map(|(rtt_us, flow)| FlowSnapshot {
+                .map(|(latest, flow)| FlowSnapshot {
                     flow,
-                    rtt_us: Some(rtt_us.load(Ordering::Relaxed)).filter(|&rtt_us| rtt_us > 0),
+                    rtt_us: Some(latest.rtt_us()).filter(|&rtt_us| rtt_us > 0),
                     arrived_bytes: live.arrived_bytes(flow as usize),
                 })
                 .collect(),

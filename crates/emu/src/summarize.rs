@@ -136,7 +136,10 @@ fn flow_summary(
         sndbuf_limited_us: report.sndbuf_limited_us,
         connections: application.map(|application| application.connections),
         requests: match scenario.groups[report.group].program {
-            Some(_) => uploads(&on_path.requests),
+            Some(_) => {
+                let has_link = !scenario.groups[report.group].back.is_empty();
+                uploads(&on_path.requests, has_link.then_some(life_ns))
+            }
             None => application
                 .and_then(|application| application.requests)
                 .map(|requests| request_summary(&requests, &on_path.requests)),
@@ -164,12 +167,14 @@ fn request_summary(requests: &RequestBooks, on_path: &RequestsOnPath) -> Request
 }
 
 /// What programs sent from client to server, if anything; their sockets are not ours to ask.
-fn uploads(on_path: &RequestsOnPath) -> Option<RequestSummary> {
+/// The throughput is that of the last link on their way, over the flow's time, if there is a link.
+fn uploads(on_path: &RequestsOnPath, life_ns: Option<u64>) -> Option<RequestSummary> {
     let asked = RequestBooks {
         received_bytes: on_path.received_bytes,
         ..RequestBooks::default()
     };
     (on_path.entered_pkts > 0).then(|| RequestSummary {
+        throughput_bps: life_ns.map(|life_ns| bits_per_second(on_path.forwarded_bytes, life_ns)),
         rto_count: None,
         ..request_summary(&asked, on_path)
     })

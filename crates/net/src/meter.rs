@@ -11,9 +11,15 @@ pub struct Meter {
     pub links: Vec<LinkMeter>,
     /// Counts of each flow.
     pub flows: Vec<FlowMeter>,
-    /// Whether a place on the routes is the last link before the end of a route from a sender to a
-    /// receiver.
-    is_last_link: Vec<bool>,
+    /// The end of the route that each place on the routes is the last link before.
+    last_link_of: Vec<Option<End>>,
+}
+
+/// Where a route ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Receiver,
+    Sender,
 }
 
 /// Counts at one link.
@@ -96,15 +102,17 @@ pub struct FlowMeter {
     pub marked_pkts: u64,
     /// Wire bytes, of any packet from the sender, that went on the wire of the last link.
     pub forwarded_bytes: u64,
+    /// Wire bytes, of any packet from the receiver, that went on the wire of the last link back.
+    pub requests_forwarded_bytes: u64,
 }
 
 impl Meter {
-    /// Nothing counted yet, at `now_ns`, of `links` and `flows` flows; `is_last_link` by place on
-    /// the routes, of those from senders to receivers.
+    /// Nothing counted yet, at `now_ns`, of `links` and `flows` flows; `last_link_of` by place on
+    /// the routes.
     pub(crate) fn new<H: Header>(
         links: &[Link<H>],
         flows: usize,
-        is_last_link: Vec<bool>,
+        last_link_of: Vec<Option<End>>,
         now_ns: u64,
     ) -> Self {
         let links = links.iter();
@@ -113,7 +121,7 @@ impl Meter {
                 .map(|link| LinkMeter::new(link.link_rate_bps(), now_ns))
                 .collect(),
             flows: vec![FlowMeter::default(); flows],
-            is_last_link,
+            last_link_of,
         }
     }
 }
@@ -281,10 +289,14 @@ impl Meter {
         }
         meter.taken_pkts += meter.last_segments;
         meter.taken_bytes += u64::from(packet.wire_bytes);
-        if self.is_last_link[packet.hop as usize]
+        if let Some(end) = self.last_link_of[packet.hop as usize]
             && let Some(flow) = self.flows.get_mut(account as usize)
         {
-            flow.forwarded_bytes += u64::from(packet.wire_bytes);
+            let count = match end {
+                End::Receiver => &mut flow.forwarded_bytes,
+                End::Sender => &mut flow.requests_forwarded_bytes,
+            };
+            *count += u64::from(packet.wire_bytes);
         }
     }
 
@@ -406,8 +418,28 @@ mod tests {
         Meter {
             links: vec![LinkMeter::new(8_000_000, 0); 2],
             flows: vec![FlowMeter::default()],
-            is_last_link: vec![true],
+            last_link_of: vec![Some(End::Receiver)],
         }
+    }
+
+    #[test]
+    fn wire_bytes_count_at_the_last_link_of_either_way_and_at_no_other() {
+        let mut meter = Meter {
+            last_link_of: vec![None, Some(End::Receiver), Some(End::Sender)],
+            ..meter()
+        };
+        for (hop, packets) in [(0, 5), (1, 2), (2, 3)] {
+            for _ in 0..packets {
+                let packet = Packet {
+                    hop,
+                    ..packet(hop < 2, Ecn::NotEct)
+                };
+                meter.departs(1000, 0, &packet, 1_000_000);
+            }
+        }
+        let flow = &meter.flows[0];
+        let counted = (flow.forwarded_bytes, flow.requests_forwarded_bytes);
+        assert_eq!(counted, (2_000, 3_000));
     }
 
     #[test]

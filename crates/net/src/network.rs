@@ -44,6 +44,7 @@ use std::sync::Arc;
 
 use self::channels::Channels;
 use crate::medium::Channel;
+use crate::meter::End;
 use crate::{DelayLine, Departure, Effects, Header, Link, Meter, Observer, Packet, Tournament};
 
 /// An element of a route.
@@ -209,10 +210,10 @@ impl<H: Header> Network<H> {
     /// A meter of this network and `flows` flows, with nothing counted yet at `now_ns`; `is_forward`
     /// says of a route's number whether it leads from senders to receivers.
     pub fn meter(&self, flows: usize, now_ns: u64, is_forward: impl Fn(usize) -> bool) -> Meter {
-        let mut is_last_link = vec![false; self.hops.len()];
+        let mut last_link_of = vec![None; self.hops.len()];
         let mut links_follow = false;
         let mut route = self.routes.len();
-        for (is_last, hop) in is_last_link.iter_mut().zip(&self.hops).rev() {
+        for (last_of, hop) in last_link_of.iter_mut().zip(&self.hops).rev() {
             match hop {
                 Next::End => {
                     route -= 1;
@@ -220,11 +221,17 @@ impl<H: Header> Network<H> {
                 }
                 Next::Line(_) => {}
                 Next::Link(_) => {
-                    *is_last = !std::mem::replace(&mut links_follow, true) && is_forward(route);
+                    let end = if is_forward(route) {
+                        End::Receiver
+                    } else {
+                        End::Sender
+                    };
+                    let links_followed = std::mem::replace(&mut links_follow, true);
+                    *last_of = (!links_followed).then_some(end);
                 }
             }
         }
-        Meter::new(&self.links, flows, is_last_link, now_ns)
+        Meter::new(&self.links, flows, last_link_of, now_ns)
     }
 
     /// Changes a link's propagation delay for what leaves it from now on, behind what has left.

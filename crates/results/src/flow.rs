@@ -120,6 +120,9 @@ records! {
     pub struct RequestSummary: "request" {
         /// Payload that the sender's end got, in order; of programs, that reached the server.
         received_bytes: u64;
+        /// Wire bytes of any packet to the sender's end that crossed the last link back, over the flow's time; only of
+        /// programs with a link on the way back.
+        throughput_bps: Option<f64>, IF_ANY.and(KERNEL);
         /// Data packets sent, retransmissions included.
         sent_pkts: u64;
         /// Retransmitted data packets.

@@ -214,6 +214,7 @@ fn user_summary(
             .as_ref()
             .map(|(sent, arrived)| RequestSummary {
                 received_bytes: arrived.received_bytes,
+                throughput_bps: None,
                 sent_pkts: sent.sent_pkts,
                 retransmitted_pkts: sent.retransmitted_pkts,
                 dropped_pkts: counts.meter.requests_dropped,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 __all__ = ["all_views", "best_views"]
 
@@ -34,8 +35,11 @@ def best_views(connections: pa.Table) -> pa.Table:
     views = Views.of(connections)
     rank = np.array([RANK.get(place, len(RANK)) for place in connections["vantage"].to_pylist()])
     pkts = connections["pkts"].to_numpy().astype(np.int64)
+    # Of a connection without data nothing is inferred. At its initiator the handshake's RTT is that
+    # of the whole path, and at the host that refuses it that of the host alone.
+    handshake_us = pc.fill_null(connections["rtt_handshake_us"], 0).to_numpy()
     # The first row of each connection is then one of its best point.
-    order = np.lexsort((views.row, -pkts, rank, ~views.is_data, views.connection))
+    order = np.lexsort((views.row, -handshake_us, -pkts, rank, ~views.is_data, views.connection))
     _, first = np.unique(views.connection[order], return_index=True)
     best_point = views.point[order[first]]
     kept = np.flatnonzero(views.point == best_point[views.connection])

@@ -231,7 +231,7 @@ def call(arguments: Sequence[str]) -> int:
         from dumbbell.cli.mahimahi import answer_mahimahi
 
         answer_mahimahi(arguments)
-    if arguments and arguments[0] == "tc":
+    if arguments and arguments[0] in ("tc", "netem"):
         from dumbbell.cli.tc import answer_tc
 
         answer_tc(arguments)

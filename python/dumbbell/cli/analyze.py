@@ -156,7 +156,8 @@ def analyze_command(
         print_analysis(out(), source, result, all_points=all_points)
         if place is not None:
             print_line(f"saved in {place}")
-    return 0
+    has_packets = any(result.reading["packets"] for result in analyses)
+    return 1 if has_packets and not any(each.connection_count for each in analyses) else 0
 
 
 def source_of(name: str, point: str | None) -> Source:
@@ -222,7 +223,7 @@ def print_analysis(console: Console, source: Source, result: Analysis, *, all_po
         console.print(line, markup=False, soft_wrap=True)
     data = result.data
     if data.num_rows == 0:
-        console.print("no TCP connection", markup=False)
+        console.print(no_connection(result), markup=False, soft_wrap=True)
         return
     rows = result.data_at_all_points if all_points else data
     shown = pa.array(result.largest[:MAX_ROWS], type=pa.uint64())
@@ -242,6 +243,16 @@ def print_analysis(console: Console, source: Source, result: Analysis, *, all_po
     for note in result.notes:
         who = "" if len(note.connections) == data.num_rows else f"{numbers(note.connections)}: "
         console.print(f"note: {who}{note.message}", markup=False, soft_wrap=True)
+
+
+def no_connection(result: Analysis) -> str:
+    """Write that there is no TCP connection, and where to look instead."""
+    if not result.reading.get("unread", {}).get("UDP"):
+        return "no TCP connection"
+    return (
+        "no TCP connection, and of UDP, like QUIC, only a run's capture says more: `dumbbell "
+        "analyze DIR --packet-log FILE.csv` writes what happened to each packet at each link"
+    )
 
 
 def reading_line(source: Source, result: Analysis) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ import typer
 from dumbbell.base.errors import ScenarioError
 from dumbbell.compare import Comparison, PairedComparison, compare
 from dumbbell.metrics import METRICS, Metric
+from dumbbell.plots.result_figures import OF_EACH_WAY
 from dumbbell.statistics import Interval
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics
@@ -28,10 +30,16 @@ EXAMPLES = (
 
 #: What is compared when nothing is said: a few numbers that a paper's table would have.
 USUAL = (
-    "goodput_per_flow_bps", "share", "jain", "utilization", "rtt_mean_us", "queue_delay_p95_us",
-    "retransmission_rate",
+    "goodput_per_flow_bps", "share", *OF_EACH_WAY, "jain", "utilization", "rtt_mean_us",
+    "queue_delay_p95_us", "retransmission_rate",
 )  # fmt: skip
 ABSENT = "–"
+#: Of the metrics of a cell, below it.
+INDENT = "  "
+COMMA = re.compile(r",(?=[^\s\d])")
+PERCENTILE = re.compile(r", (\d+)th percentile")
+#: Titles that are shorter in a terminal.
+SHORT = {"throughput share": "share", "retransmission rate": "retransmitted"}
 
 
 def compare_command(
@@ -89,14 +97,22 @@ def print_comparison(result: PairedComparison) -> None:
         print_line(line)
     solo = any(entry.harm is not None for entry in result.comparisons)
     columns = (
-        "cell", "metric", "group", "A", "B", "B - A", "95 % interval",
+        "metric", "group", "A", "B", "B - A", "95 % interval",
         *(("harm, %", "95 % interval") if solo else ("effect", "better")),
     )  # fmt: skip
-    rows = [row(entry, solo=solo) for entry in result.comparisons if entry.a]
-    for index in range(len(rows) - 1, 0, -1):
-        if rows[index][0] == rows[index - 1][0]:
-            rows[index] = ("", *rows[index][1:])
-    print_table(columns, rows, left=range(3), optional=("effect", "B - A"), stub=3)
+    rows: list[tuple[str, ...]] = []
+    cell = None
+    several = len({entry.cell for entry in result.comparisons if entry.a}) > 1
+    for entry in result.comparisons:
+        if not entry.a:
+            continue
+        if several and entry.cell != cell:
+            # Above its metrics: a column of them would leave no room for the numbers.
+            rows.append((COMMA.sub(", ", entry.cell), *("" for _ in columns[1:])))
+            cell = entry.cell
+        name, *numbers = row(entry, solo=solo)
+        rows.append((f"{INDENT if several else ''}{name}", *numbers))
+    print_table(columns, rows, left=range(2), optional=("effect",), stub=2)
     for line in notes(result):
         print_line(line)
 
@@ -118,7 +134,6 @@ def row(entry: Comparison, *, solo: bool) -> tuple[str, ...]:
         else (effect, verdict(entry))
     )
     return (
-        entry.cell,
         labelled(metric),
         called(entry),
         *(number(float(np.mean(values)) * metric.scale) for values in (entry.a, entry.b)),
@@ -149,8 +164,9 @@ def changes(result: PairedComparison) -> list[str]:
 
 
 def labelled(metric: Metric) -> str:
-    """Write a metric's title with the unit it is shown in."""
-    return f"{metric.title}, {metric.shown_unit}" if metric.shown_unit else metric.title
+    """Write a metric's title, short, with the unit it is shown in."""
+    title = SHORT.get(metric.title) or PERCENTILE.sub(r" p\1", metric.title)
+    return f"{title}, {metric.shown_unit}" if metric.shown_unit else title
 
 
 def number(value: float, sign: str = "") -> str:

@@ -210,6 +210,7 @@ def emulate_command(
     started by `--serve`, or by `dumbbell emulate enter server -- COMMAND` from elsewhere. Between
     them is a link each way with the rate, delay, queue and impairments that the options say.
     Output, signals and the exit code are the command's own; the summary of the path goes to stderr.
+    Its rates are over the time that the command ran, pauses included.
     """
     words = words_of(command, interactive=interactive)
     kept = Kept(out_dir, log, {BOTTLENECK: downlink_log, UP: uplink_log})

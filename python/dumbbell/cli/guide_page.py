@@ -43,7 +43,7 @@ class WholeWords(TableElement):
 
 
 class Commands(CodeBlock):
-    """Code, whose commands can be pasted."""
+    """Code, whose commands can be pasted, and of which nothing is cut."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Lay it out without spaces at ends of lines, where they would spoil a backslash."""
@@ -51,6 +51,8 @@ class Commands(CodeBlock):
         syntax = Syntax(code, self.lexer_name, theme=self.theme, background_color="default")
         text = syntax.highlight(indent(code, MARGIN))
         text.rstrip()
+        # What cannot be broken is longer than the terminal's lines, rather than cut.
+        text.no_wrap, text.overflow = True, "ignore"
         yield text
 
 

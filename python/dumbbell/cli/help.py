@@ -43,7 +43,7 @@ def help_command(
     if page is not None:
         from dumbbell.cli.guide_page import GuidePage  # slow to load
 
-        out().print(GuidePage(page))
+        out().print(GuidePage(page), crop=False)
         return 0
     return command_help(context, name)
 

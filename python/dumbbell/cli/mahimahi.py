@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dumbbell.base.errors import ScenarioError
+from dumbbell.cli.netem import NO_DELAY_MS
 from dumbbell.scenario.trace import read_trace
 
 __all__ = ["COMMANDS", "answer_mahimahi", "ours"]
@@ -26,10 +27,14 @@ INSTEAD = {
         "`dumbbell plot DIR` draws what `dumbbell emulate --out DIR` saved",
     ),
 }
+#: What `mm-loss` and `mm-onoff` begin with.
+WAYS = ("uplink", "downlink")
+#: Traces that a command lacks.
+UPLINK, DOWNLINK = "UPLINK", "DOWNLINK"
 #: Without a link, packets take no time on one.
 ANY_RATE = ("--rate", "none")
-#: As little delay as packets' lateness is small beside.
-NO_DELAY = "1ms"
+#: mahimahi adds no delay, and ours has to add some.
+NO_DELAY = f"{NO_DELAY_MS:g}ms"
 #: A queue that never fills: mahimahi's, unless its arguments say otherwise.
 INFINITE = "1GB"
 #: mahimahi's queues by ours; `droptail` is a `--buffer` alone.
@@ -48,13 +53,24 @@ def answer_mahimahi(words: Sequence[str]) -> None:
         return
     if words[0] in {*COMMANDS, *INSTEAD}:
         if shutil.which(words[0]) is None:
-            answer = INSTEAD.get(words[0]) or f"ours is `{ours(words)}`"
+            answer = INSTEAD.get(words[0]) or f"{lacking(words)}ours is `{ours(words)}`"
             raise ScenarioError(f"`{words[0]}` is mahimahi's; {answer}")
     elif len(words) > 1 and all(is_trace(Path(word)) for word in words[:2]):
         raise ScenarioError(
             f"that is `mm-link`'s order, the uplink's trace first; ours is "
             f"`{ours(['mm-link', *words])}`"
         )
+
+
+def lacking(words: Sequence[str]) -> str:
+    """Return what a command of mahimahi's lacks; empty if nothing."""
+    name, *rest = words
+    ways = " or ".join(f"`{way}`" for way in WAYS)
+    if name in ("mm-loss", "mm-onoff") and rest and rest[0] not in WAYS:
+        return f"it begins with {ways}; "
+    if name == "mm-link" and DOWNLINK in ours(words):
+        return "it takes two traces, the uplink's and the downlink's; "
+    return ""
 
 
 def is_trace(place: Path) -> bool:
@@ -92,13 +108,15 @@ def delay(words: Sequence[str], options: dict[str, str]) -> list[str]:
     """Read ``mm-delay MS``: of each way, so twice as much of both."""
     ms, rest = (words[0], words[1:]) if words else ("", [])
     before = int(options.get("--rtt", "0ms").removesuffix("ms"))
+    ms = ms.removesuffix("ms")
     options["--rtt"] = f"{before + 2 * int(ms)}ms" if ms.isdecimal() else "40ms"
     return list(rest)
 
 
 def loss(words: Sequence[str], options: dict[str, str]) -> list[str]:
     """Read ``mm-loss uplink|downlink SHARE``."""
-    way, share, *rest = [*words, *("",) * (2 - len(words))]
+    way, words = way_of(words)
+    share, *rest = [*words, *("",) * (1 - len(words))]
     try:
         percent = f"{100 * float(share):g}%"
     except ValueError:
@@ -107,9 +125,15 @@ def loss(words: Sequence[str], options: dict[str, str]) -> list[str]:
     return list(rest)
 
 
+def way_of(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return the way that words begin with, the way down if they do not, and the others."""
+    return (words[0], words[1:]) if words and words[0] in WAYS else (WAYS[1], words)
+
+
 def onoff(words: Sequence[str], options: dict[str, str]) -> list[str]:
     """Read ``mm-onoff uplink|downlink ON OFF``: mean times, s."""
-    way, on, off, *rest = [*words, *("",) * (3 - len(words))]
+    way, words = way_of(words)
+    on, off, *rest = [*words, *("",) * (2 - len(words))]
     on, off = on or "2", off or "0.1"
     option = "--up-impair" if way == "uplink" else "--impair"
     options[option] = f"outage:on={on}s,off={off}s,exponential=on"
@@ -136,6 +160,7 @@ def link(words: Sequence[str], options: dict[str, str]) -> list[str]:
         take_option(name, value, options)
     if options.setdefault("--buffer", INFINITE) != INFINITE:
         options.setdefault("--up-buffer", INFINITE)  # else the same as the other way's
+    traces += [UPLINK, DOWNLINK][len(traces) :]
     for option, trace in zip(("--up-trace", "--trace"), traces, strict=False):
         options[option] = f"{trace}{once}"
     return rest

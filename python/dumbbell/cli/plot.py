@@ -26,7 +26,7 @@ from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.kinds.scatter import default_pair
 from dumbbell.plots.labels import check_labels, group_labels
 from dumbbell.plots.paper_figure import FORMATS, STYLES, file_names, save_for_print
-from dumbbell.plots.result_figures import USUAL, ResultFigures
+from dumbbell.plots.result_figures import USUAL, ResultFigures, usual_names
 from dumbbell.plots.result_source import ResultSource
 from dumbbell.plots.run_figures import SERIES, USUAL_SERIES, draw_series, usual_series
 from dumbbell.plots.tidy import Source
@@ -269,7 +269,7 @@ def default_names(sources: Sequence[Source], kind: str | None) -> list[str]:
     """Return what is drawn unless the reader says what: what every result has."""
     has = [name for name in sources[0].quantities if all(name in s.quantities for s in sources)]
     alone = all(source.group_count == 1 for source in sources)  # its share is always 100 %
-    usual = [name for name in USUAL if name in has and not (alone and name == "share")]
+    usual = usual_names(has, is_alone=alone)
     series = [name for name in USUAL_SERIES if name in has]
     if kind == "scatter":
         return default_pair(sources)

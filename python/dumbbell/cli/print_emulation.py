@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from dumbbell.base.quantities.quantity import Rate
 from dumbbell.cli.link_table import percent
@@ -16,6 +17,8 @@ __all__ = ["print_emulation"]
 
 #: Most flows whose rates are written one by one.
 MAX_RATES = 4
+#: Most changes of a rate that are written one by one.
+MAX_CHANGES = 2
 
 
 def print_emulation(result: Run) -> None:
@@ -24,8 +27,10 @@ def print_emulation(result: Run) -> None:
     ways = {way.links[0]: way for way in ways_of(result) if way.links}
     labels = result.scenario.group_labels
     for link in result.links:
-        for line in link_lines(link, ways.get(link["name"]), labels):
-            console.print(line, markup=False)
+        changes = rate_changes(result, link["name"])
+        for line in link_lines(link, ways.get(link["name"]), labels, changes):
+            for part in broken(line, console.width):
+                console.print(part, markup=False)
     verdict = result.verdict
     for status, message in [
         *((reason.status.lower(), reason.message) for reason in verdict.reasons),
@@ -37,14 +42,39 @@ def print_emulation(result: Run) -> None:
     console.print(f"verdict {paint(verdict.status)}{late}")
 
 
-def link_lines(link: LinkCounts, way: Way | None, labels: Sequence[str]) -> Iterator[str]:
+def rate_changes(result: Run, link: str) -> list[tuple[float, int]]:
+    """Return when the rate of a link was changed while it ran, s, and to what, bit/s."""
+    facts = result.emulation
+    made = () if facts is None else facts.get("changes", ())
+    return [
+        (cast("int", change["at_us"]) / 1e6, cast("int", change["link_rate_bps"]))
+        for change in made
+        if change["kind"] == "rate" and change["link"] == link
+    ]
+
+
+def broken(line: str, width: int) -> list[str]:
+    """Return a line that is too wide as two: what follows its first half-sentence is below it."""
+    if len(line) <= width or "; " not in line:
+        return [line]
+    first, _, rest = line.partition("; ")
+    indent = len(line) - len(line.lstrip()) + 4
+    return [f"{first};", f"{' ' * indent}{rest}"]
+
+
+def link_lines(
+    link: LinkCounts,
+    way: Way | None,
+    labels: Sequence[str],
+    changes: Sequence[tuple[float, int]] = (),
+) -> Iterator[str]:
     """Write what a link did, and what each group got of it."""
     name = {BOTTLENECK: "server → client", UP: "client → server"}.get(link["name"], link["name"])
     offered = link["offered_pkts"]
     share = f" ({percent(link['dropped_pkts'], offered)} %)" if offered else ""
     used = f", {100 * link['utilization']:.1f} % used" if is_limited(link["link_rate_bps"]) else ""
     yield (
-        f"{name}  {rate_words(link['link_rate_bps'])}{used}; "
+        f"{name}  {rate_words(link['link_rate_bps'])}{changed_words(changes)}{used}; "
         f"dropped {link['dropped_pkts']:,} of {offered:,} packets{share}"
     )
     marked, lost = link.get("marked_pkts"), link.get("lost_behind_pkts")
@@ -74,6 +104,14 @@ def group_text(got: Got, label: str, *, is_alone: bool) -> str:
     if got.rtt_mean_us is not None and got.rtt_p95_us is not None:
         parts.append(f"RTT mean {got.rtt_mean_us / 1e3:.1f} ms, p95 {got.rtt_p95_us / 1e3:.1f} ms")
     return f"{label}  {'; '.join(parts)}"
+
+
+def changed_words(changes: Sequence[tuple[float, int]]) -> str:
+    """Write what a rate was changed to: the last time, of many."""
+    shown = changes if len(changes) <= MAX_CHANGES else changes[-1:]
+    words = [f", {rate_words(rate_bps)} from {at_s:.3g} s" for at_s, rate_bps in shown]
+    left = len(changes) - len(shown)
+    return f"{f', {left} changes' if left else ''}{''.join(words)}"
 
 
 def rate_words(rate_bps: int) -> str:

@@ -16,8 +16,10 @@ from dumbbell.cli.reference_table import print_references
 from dumbbell.cli.transfer_table import print_transfers
 from dumbbell.cli.watch import EveryOption, Watch, WatchOption
 from dumbbell.run import Run, run
+from dumbbell.run.directions import Way, has_both_ways, program_ways
 from dumbbell.run.directory import check_place
 from dumbbell.run.engine import SIMULATOR, check_engine
+from dumbbell.run.groups import both_ways
 from dumbbell.run.programs import has_no_tcp
 from dumbbell.run.verdict import INVALID
 from dumbbell.scenario import Scenario
@@ -35,6 +37,7 @@ from dumbbell.terminal.table import print_table
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import EmulationRecord, FlowRecord
+    from dumbbell.run.groups import GroupRecord
 
 __all__ = ["print_run", "run_command"]
 
@@ -163,7 +166,7 @@ def print_run(console: Console, result: Run) -> None:
     if 1 < len(result.summary["flows"]) <= MAX_FLOW_ROWS:
         print_flows(result)
     print_links(console, result)
-    console.print(f"fairness     Jain's index {result.jain:.3f} over all flows", markup=False)
+    console.print(f"fairness     {fairness_line(result)}", markup=False)
     if result.emulation is not None:
         console.print(emulation_line(result.emulation), markup=False, soft_wrap=True)
         if numbers := result.emulation.get("ect1_groups"):
@@ -176,6 +179,18 @@ def print_run(console: Console, result: Run) -> None:
     print_verdict(console, result)
 
 
+def fairness_line(result: Run) -> str:
+    """Write how equally flows shared: each way of programs whose data went both."""
+    if not has_both_ways(result):
+        return f"Jain's index {result.jain:.3f} over all flows"
+    words = [
+        f"{way.jain:.3f} {name}"
+        for name, way in zip(("down", "up"), program_ways(result).values(), strict=True)
+        if way.jain is not None
+    ]
+    return f"Jain's index {', '.join(words) or '–'}"
+
+
 def engine_note(result: Run) -> str:
     """Write the engine, unless it is the simulator."""
     facts = result.emulation
@@ -184,9 +199,14 @@ def engine_note(result: Run) -> str:
 
 def print_groups(result: Run) -> None:
     """Print a row per group."""
+    each_way = has_both_ways(result)
+    ways = list(program_ways(result).values()) if each_way else []
+    got = (
+        [f"{way}\n{unit}" for way in ("down", "up") for unit in ("Mbit/s", "%")] if each_way
+        else ["goodput\nMbit/s", "per flow\nMbit/s", "share\n%"]
+    )  # fmt: skip
     columns = (
-        "group", "flows", "goodput\nMbit/s", "per flow\nMbit/s", "share\n%", "RTT mean\nms",
-        "inflight\npkts/flow", "retrans.\n%", "RTOs",
+        "group", "flows", *got, "RTT mean\nms", "inflight\npkts/flow", "retrans.\n%", "RTOs",
     )  # fmt: skip
     rows = []
     for group, label in zip(result.groups, result.scenario.group_labels, strict=True):
@@ -196,9 +216,7 @@ def print_groups(result: Run) -> None:
             (
                 label,
                 str(group["flows"]),
-                f"{group['goodput_bps'] / 1e6:.2f}",
-                f"{group['goodput_per_flow_bps'] / 1e6:.2f}",
-                f"{100 * group['share']:.1f}",
+                *(got_each_way(ways, group["group"]) if each_way else got_of(group)),
                 milliseconds(group["rtt_mean_us"]),
                 "–" if is_program else f"{inflight_pkts:.1f}",
                 retransmissions(result, of_group(result, group["group"]), group),
@@ -208,6 +226,28 @@ def print_groups(result: Run) -> None:
     print_table(
         columns, rows, optional=("RTOs", "per flow\nMbit/s", "inflight\npkts/flow", "flows")
     )
+
+
+def got_of(group: GroupRecord) -> list[str]:
+    """Write a group's goodput, that of a flow, and its share."""
+    rates_bps = (group["goodput_bps"], group["goodput_per_flow_bps"])
+    share = group["share"]
+    return [
+        *(f"{rate_bps / 1e6:.2f}" for rate_bps in rates_bps),
+        "–" if share is None else f"{100 * share:.1f}",
+    ]
+
+
+def got_each_way(ways: Sequence[Way], group: int) -> list[str]:
+    """Write a group's goodput and share each way; dashes where it sent nothing."""
+    words: list[str] = []
+    for way in ways:
+        got = next((each for each in way.groups if each.group == group), None)
+        words += (
+            ["–", "–"] if got is None
+            else [f"{got.goodput_bps / 1e6:.2f}", f"{100 * got.share:.1f}"]
+        )  # fmt: skip
+    return words
 
 
 def of_group(result: Run, group: int) -> list[FlowRecord]:
@@ -240,7 +280,7 @@ def print_flows(result: Run) -> None:
                 *(milliseconds(rtt_us) for rtt_us in rtts),
                 "–" if is_program else f"{flow['cwnd_mean_pkts']:.1f}",
                 "–" if is_program else f"{flow['inflight_mean_pkts']:.1f}",
-                retransmissions(result, [flow], flow),
+                retransmissions(result, [flow], both_ways(flow) if is_program else flow),
                 count(flow["rto_count"]),
             )
         )

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 __all__ = ["wrap_commands"]
 
 #: How lines of shell begin.
-COMMAND = re.compile(r"\s*(?:dumbbell|sudo|pip|uv|python3?|make|git|docker|\w+=\S+) ")
+COMMAND = re.compile(
+    r"\s*(?:dumbbell|sudo|pip|uv|python3?|make|git|docker|openssl|time|curl|\w+=\S+) "
+)
 #: A word, whose quotes may have spaces.
 WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 #: A remark behind a command.

@@ -10,6 +10,7 @@ from typing import Any
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.scenario import Group, Link, Scenario
+from dumbbell.scenario.element import queue_disciplines
 from dumbbell.scenario.fields import Field, fields_of
 from dumbbell.scenario.group_labels import label_of
 from dumbbell.scenario.link import BOTTLENECK, UNLIMITED, UP
@@ -65,6 +66,7 @@ def emulated_scenario(
             hint = nearest(name, tuple(PATH_FIELDS))
             raise ScenarioError(f"an emulated path has no field `{excerpt(name)}`{hint}", key=name)
     values = {name: rate_of(value) if name in RATES else value for name, value in values.items()}
+    check_has_queue(values)
     down = {name: values[name] for name in fields_of(Link) if name in values}
     up = {name: values[f"{UP}_{name}"] for name in fields_of(Link) if f"{UP}_{name}" in values}
     if "rate" not in down and "trace" not in down:
@@ -100,6 +102,37 @@ def emulated_scenario(
     )
 
 
+def check_has_queue(values: Mapping[str, Any]) -> None:
+    """Refuse a queue of a link on which packets take no time: nothing ever waits there.
+
+    Raises
+    ------
+    ScenarioError
+        There is one, and no shaper is its discipline.
+    """
+    own = values.get("rate"), values.get(f"{UP}_rate", values.get("rate"))
+    has_trace = "trace" in values, f"{UP}_trace" in values
+    for prefix, rate, is_traced in zip(("", f"{UP}_"), own, has_trace, strict=True):
+        is_used = not prefix and (own[1] != UNLIMITED or has_trace[1])  # by the way up
+        queue = values.get(f"{prefix}queue")
+        if rate != UNLIMITED or is_traced or is_used or (queue and is_shaper(queue)):
+            continue
+        for name in ("queue", "buffer"):
+            if values.get(key := f"{prefix}{name}") is not None:
+                raise ScenarioError(
+                    f"{key} `{excerpt(str(values[key]))}` has nothing to hold with the rate "
+                    f"`none`, at which packets take no time; use a rate, or omit {key}",
+                    key=key,
+                )
+
+
+def is_shaper(queue: Any) -> bool:
+    """Whether a queue discipline holds packets back by itself."""
+    name = str(queue).partition(":")[0]
+    found = queue_disciplines().get(name)
+    return found is not None and found.holds_back and ":" in str(queue)
+
+
 def rate_of(value: Any) -> Any:
     """Return a rate as a scenario takes it: ``none`` is one at which packets take no time."""
     return UNLIMITED if value == "none" else value
@@ -131,6 +164,10 @@ def competitor(given: str | Group, routes: dict[str, Any]) -> Group:
     name, _, flows = given.rpartition(":")
     if name and flows.isascii() and flows.isdecimal():
         return Group(name, flows=int(flows), **routes)
+    if name.isascii() and name.isdecimal() and flows:
+        raise ScenarioError(
+            f"`{excerpt(given)}`: the number of flows comes last; use `{flows}:{name}`"
+        )
     if name and "=" not in flows:
         raise ScenarioError(
             f"`{excerpt(given)}`: `{excerpt(flows)}` is not a number of flows; use e.g. `{name}:2`"

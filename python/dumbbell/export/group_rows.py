@@ -6,39 +6,32 @@ from typing import Any
 
 from dumbbell.run import Run
 from dumbbell.run.connections import connections_of
-from dumbbell.run.directions import ways_of
-from dumbbell.scenario.routes import links_back_of, links_of
+from dumbbell.run.directions import WAYS, program_ways
 
 __all__ = ["group_rows"]
 
-#: The ways, and what is known of each.
-WAYS = ("server_to_client", "client_to_server")
+#: What is known of each way.
 OF_WAY = ("goodput_bps", "share")
 
 
 def group_rows(run: Run) -> list[dict[str, Any]]:
     """Return a row for each group; all have the same columns.
 
-    Of a run of programs `goodput_bps` and `share` are of both ways together; columns that begin
-    with ``server_to_client_`` and ``client_to_server_`` have each. `protocols` has what the group's
+    Of a run of programs rates and counts are of both ways together, and there is no `share` if data
+    went both ways; columns that begin with ``server_to_client_`` and ``client_to_server_`` have
+    each. `protocols` has what the group's
     connections spoke, and without TCP among it there is no `cc` and no `build`.
     """
     scenario = run.scenario
     rows: list[dict[str, Any]] = [
         {**row, "name": scenario.group_labels[row["group"]]} for row in run.groups
     ]
-    programs = next((group for group in scenario.groups if group.client is not None), None)
-    if programs is not None:
+    if any(group.client is not None for group in scenario.groups):
         for row in rows:
             row |= dict.fromkeys(f"{way}_{of}" for way in WAYS for of in OF_WAY)
-        names_of = {
-            tuple(link.name for link in links(programs, scenario)): name
-            for links, name in zip((links_of, links_back_of), WAYS, strict=True)
-        }
-        for way in ways_of(run):
-            if name := names_of.get(way.links):
-                for got in way.groups:
-                    rows[got.group] |= {f"{name}_{of}": getattr(got, of) for of in OF_WAY}
+        for name, way in program_ways(run).items():
+            for got in way.groups:
+                rows[got.group] |= {f"{name}_{of}": getattr(got, of) for of in OF_WAY}
         for row in rows:
             spoken = protocols_of(run, row["group"])
             row |= {"protocols": "+".join(spoken)}

@@ -11,7 +11,7 @@ from dumbbell.base.errors import ResultError, nearest
 from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.base.writing import write_file
 from dumbbell.metrics import Metric
-from dumbbell.plots.result_figures import USUAL, SweepView
+from dumbbell.plots.result_figures import SweepView, usual_names
 from dumbbell.plots.sweep_layout import axis_label, tick_label
 from dumbbell.report.source import load_results
 from dumbbell.report.summary_table import digits_of
@@ -25,7 +25,7 @@ __all__ = ["export_latex", "latex_table"]
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "×": r"$\times$", "µ": r"\textmu{}", "²": r"\textsuperscript{2}",
+    "×": r"$\times$", "→": r"$\to$", "µ": r"\textmu{}", "²": r"\textsuperscript{2}",
 }  # fmt: skip
 SPECIAL_LETTERS = re.compile("|".join(map(re.escape, SPECIAL)))
 #: Significant digits of an interval, as in tables of measurements; and what is no interval but the
@@ -78,7 +78,7 @@ def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
         Of the metrics.
     """
     known = {metric.name: metric for metric in view.values.metrics}
-    wanted = names or [name for name in USUAL if name in known]
+    wanted = names or usual_names(list(known), is_alone=False)
     for name in wanted:
         if name not in known:
             hint = nearest(name, known) or "; `dumbbell list metrics` lists them"

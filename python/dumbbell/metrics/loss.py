@@ -96,9 +96,10 @@ def marks_per_rtt_of(obs: Observation, number: int) -> float | None:
 def retransmission_rate(obs: Observation) -> list[float | None]:
     """Retransmission rate of a group: packets retransmitted / packets sent.
 
-    Spurious retransmissions count. None of programs without TCP, whose retransmissions are not
-    seen. After a warm-up, new packets sent are those received in order plus the growth of the
-    packets outstanding; ACKs in flight make that inexact by up to a window.
+    Spurious retransmissions count. Of programs both ways count; None of those without TCP, whose
+    retransmissions are not seen. After a warm-up it is not known of programs; of other groups, new
+    packets sent are those received in order plus the growth of the packets outstanding; ACKs in
+    flight make that inexact by up to a window.
 
     References
     ----------

@@ -299,14 +299,14 @@ def column_in(names: Iterable[str], metric: Metric) -> str:
 
 
 def value_in(row: Mapping[str, Any], metric: Metric) -> float | None:
-    """Return a metric's value in a row of `measure`.
+    """Return a metric's value in a row of `measure`; None in one that is older than the metric.
 
     Raises
     ------
     ResultError
         The run has no such link.
     """
-    value: float | None = row[column_in(row, metric)]
+    value: float | None = row.get(column_in(row, metric))
     return value
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 # isort: off
 from dumbbell.metrics import (  # noqa: F401
     throughput,
+    directions,
     fairness,
     starvation,
     stall,

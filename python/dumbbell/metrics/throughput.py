@@ -9,6 +9,7 @@ import numpy as np
 from dumbbell.metrics.link_observation import LinkObservation
 from dumbbell.metrics.metric import PERCENT, register
 from dumbbell.metrics.observation import FloatArray, Observation
+from dumbbell.run.directions import has_both_ways
 from dumbbell.scenario import Link
 from dumbbell.statistics import mean, share
 
@@ -40,7 +41,8 @@ def goodput_bps(obs: Observation) -> list[float | None]:
     """Goodput of a group: 8 · bytes received / time.
 
     Bytes are payload that the receiving applications got in order, each once. The time is the
-    group's: from its first flow's start, or the cut, to its last flow's end.
+    group's: from its first flow's start, or the cut, to its last flow's end. Of programs it is of
+    both ways together, over the client's run time.
 
     References
     ----------
@@ -60,7 +62,8 @@ def goodput_bps(obs: Observation) -> list[float | None]:
 def goodput_per_flow_bps(obs: Observation) -> list[float | None]:
     """Goodput of a group's average flow: the mean over its flows of 8 · bytes received / time.
 
-    Each flow's is over its own time, from its start, or the cut, to its end.
+    Each flow's is over its own time, from its start, or the cut, to its end. Of programs it is of
+    both ways together.
 
     References
     ----------
@@ -75,8 +78,9 @@ def goodput_per_flow_bps(obs: Observation) -> list[float | None]:
 def throughput_bps(obs: Observation) -> list[float | None]:
     """Throughput of a group: 8 · wire bytes that crossed the last link of its route / time.
 
-    Headers and retransmissions count. The time is that of `goodput_bps`. After a warm-up it is not
-    known, because the time series do not have it.
+    Headers and retransmissions count. The time is that of `goodput_bps`. Of programs it is of both
+    ways together, ACKs included. After a warm-up it is not known, because the time series do not
+    have it.
 
     References
     ----------
@@ -90,6 +94,8 @@ def goodput_share(obs: Observation) -> list[float | None]:
     """Throughput share of a group: bytes its receivers got / bytes all receivers got.
 
     Of bytes, not of rates, so that the shares of all groups add up to 1 whenever each of them ran.
+    None where programs ran and data went both ways: `server_to_client_share` and
+    `client_to_server_share` are of each.
 
     References
     ----------
@@ -98,6 +104,8 @@ def goodput_share(obs: Observation) -> list[float | None]:
     """
     if obs.whole:
         return [group["share"] for group in obs.groups]
+    if has_both_ways(obs.run):
+        return [None] * len(obs.members)
     total = float(obs.flow_bits.sum())
     return [share(float(obs.flow_bits[numbers].sum()), total) for numbers in obs.members]
 

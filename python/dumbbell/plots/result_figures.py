@@ -19,6 +19,7 @@ from dumbbell.plots.cell_values import CellValues
 from dumbbell.plots.labels import check_labels, design_labels, group_colors, group_styles
 from dumbbell.plots.model_overlay import model_curve
 from dumbbell.plots.sweep_layout import Facet, Layout, lay_out, value_label
+from dumbbell.run.directions import WAYS
 from dumbbell.scenario.describe_path import describe_path
 from dumbbell.statistics import Interval
 from dumbbell.statistics.format import MIN_INTERVAL
@@ -26,12 +27,21 @@ from dumbbell.sweeps import SweepResult
 from dumbbell.sweeps.cell_labels import labels_in
 from dumbbell.sweeps.design import Cell, label_of, swept_ccs
 
-__all__ = ["ResultFigures", "SweepView"]
+__all__ = [
+    "BOTH_WAYS", "OF_EACH_WAY", "ResultFigures", "SweepView", "is_needless", "usual_names",
+]  # fmt: skip
 
 #: Metrics that are drawn by default.
 USUAL = ("share", "goodput_per_flow_bps", "queue_delay_mean_us")
+#: What a program's own number is called; it goes first.
+OWN = "measured"
+#: What is drawn instead of share and goodput where programs ran and data went both ways.
+OF_EACH_WAY = tuple(f"{way}_{of}" for of in ("share", "goodput_bps") for way in WAYS)
+#: Metrics of both ways together, which have these in their place.
+BOTH_WAYS = ("share", "goodput_per_flow_bps")
 #: A metric's largest possible value, in its shown unit.
-BOUNDS = {"share": 100.0, "utilization": 100.0, "jain": 1.0}
+SHARES = ("share", *(f"{way}_share" for way in WAYS))
+BOUNDS = {**dict.fromkeys(SHARES, 100.0), "utilization": 100.0, "jain": 1.0}
 #: Metrics of dumbbell's own that can be negative.
 SIGNED = ("qoe_lin", "exit_code", "r_factor")
 #: For metrics of the whole run.
@@ -207,9 +217,12 @@ class ResultFigures:
     @property
     def usual(self) -> list[Metric]:
         """Those that are drawn by default."""
-        alone = len(self.first.labels) == 1  # its share is always 100 %
-        wanted = [name for name in USUAL if not (alone and name == "share")]
-        return [metric for metric in self.metrics if metric.name in wanted]
+        names = [metric.name for metric in self.metrics]
+        wanted = usual_names(names, is_alone=len(self.first.labels) == 1)
+        return sorted(
+            (metric for metric in self.metrics if metric.name in wanted),
+            key=lambda metric: metric.name != OWN,
+        )
 
     def metric(self, name: str) -> Metric:
         """Return a metric by its name.
@@ -277,6 +290,27 @@ class ResultFigures:
             x_names=layout.x_names,
             y_bound=BOUNDS.get(metric.name, math.inf),
         )
+
+
+def usual_names(known: Sequence[str], *, is_alone: bool) -> list[str]:
+    """Return the metrics that are drawn by default, of those that have values.
+
+    Parameters
+    ----------
+    known
+        Names of those that have.
+    is_alone
+        Whether there is one group.
+    """
+    each_way = any(name in known for name in OF_EACH_WAY)
+    usual = [*OF_EACH_WAY, *(name for name in USUAL if name not in BOTH_WAYS)]
+    wanted = [OWN, *(usual if each_way else USUAL)]
+    return [name for name in wanted if name in known and not is_needless(name, is_alone=is_alone)]
+
+
+def is_needless(name: str, *, is_alone: bool) -> bool:
+    """Whether a metric says nothing: the share of a group that is alone is 100 %."""
+    return is_alone and name in SHARES
 
 
 def outline(result: SweepResult, labels: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from dumbbell.plots.run_figures import SERIES, column_of
 from dumbbell.plots.sweep_layout import Facet
 from dumbbell.plots.tidy import Quantity, Values
 from dumbbell.plots.transfer_figures import TIMES
+from dumbbell.plots.zipped_axes import folded
 from dumbbell.run import Run
 from dumbbell.run.directions import payload_link
 from dumbbell.run.group_transfers import group_transfers
@@ -65,13 +66,17 @@ class ResultSource:
 
     @property
     def axes(self) -> Sequence[Axis]:
-        """Its axes with more than one value."""
-        return [axis for axis in self.result.axes if len(set(axis.labels)) > 1]
+        """Its axes with more than one value; of those that change together maybe one."""
+        return self._folded[0]
 
     @property
     def cells(self) -> Sequence[Cell]:
         """Return every cell that it has."""
-        return self.result.cells
+        return self._folded[1]
+
+    @cached_property
+    def _folded(self) -> tuple[list[Axis], list[Cell]]:
+        return folded(self.result)
 
     @cached_property
     def keys(self) -> list[tuple[int, int]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from dumbbell.base.errors import ResultError, nearest
 from dumbbell.figures.style import cc_label
 from dumbbell.plots.labels import design_labels
+from dumbbell.plots.zipped_axes import COMMA, needs_tuples, tuples_of
 from dumbbell.scenario.group_labels import ALTERNATIVES
 from dumbbell.sweeps import SweepResult
 from dumbbell.sweeps.design import Axis, Cell, label_of, swept_ccs
@@ -126,6 +127,8 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     beside = [axis, *(axes[name] for name in together if name in varied and name != axis.name)]
     groups = design_labels(result.design)
     swept = swept_ccs(result.design)
+    if needs_tuples(beside):
+        numbers, beside = None, [replace(each, numbers=None) for each in beside]
     x_names = tuple(
         ", ".join(map(value_label, beside, labels))
         for labels in zip(*(each.labels for each in beside), strict=True)
@@ -138,8 +141,16 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     values = sorted(set(numbers or ()))
     is_count = axis.name.split(".")[-1] == "flows"
     facets = []
+    tuples = tuples_of(beside)
+    if numbers is None:
+        place_of = {labels: float(at) for at, labels in enumerate(tuples)}
+    else:
+        place_of = {labels: place[labels[0]] for labels in tuples}
     for label, cells in found.items():
-        at = {cell.index: place[label_of(cell.values[axis.name])] for cell in cells}
+        at = {
+            cell.index: place_of[tuple(label_of(cell.values[each.name]) for each in beside)]
+            for cell in cells
+        }
         ordered = tuple(sorted(cells, key=lambda cell: at[cell.index]))
         facets.append(Facet(label, ordered, tuple(at[cell.index] for cell in ordered)))
     return Layout(
@@ -219,7 +230,7 @@ def chosen_axis(axes: Sequence[Axis], x: str | None) -> Axis:
     """Return the named axis, or the longest numeric one."""
     if x is not None:
         for axis in axes:
-            if axis.name == x:
+            if x in (axis.name, *axis.name.split(COMMA)):
                 return axis
         raise ResultError(f"the sweep has no axis `{x}`{nearest(x, [axis.name for axis in axes])}")
     return max(axes, key=lambda axis: (axis.numbers is not None, len(axis.values)))

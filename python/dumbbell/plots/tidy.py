@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -94,6 +94,10 @@ class Values:
         return float(known.mean()) if known.size else float("nan")
 
 
+#: Quantities of transfers, which programs do not report.
+TRANSFER_TIMES = ("fct", "slowdown", "latency", "page-load-time")
+
+
 class Source(Protocol):
     """A result that is drawn: a run, a sweep or a capture."""
 
@@ -169,7 +173,9 @@ def quantity_of(sources: Sequence[Source], name: str) -> Quantity:
     for source in sources:
         known = source.quantities
         if name not in known:
-            hint = nearest(name, known) or f"; it has {', '.join(known)}"
+            hint = (
+                of_programs(name, known) or nearest(name, known) or f"; it has {', '.join(known)}"
+            )
             raise ResultError(f"{source.name}: has no `{name}`{hint}")
     return sources[0].quantities[name]
 
@@ -177,6 +183,15 @@ def quantity_of(sources: Sequence[Source], name: str) -> Quantity:
 def names_of_groups(source: Source) -> list[str]:
     """Return what the groups of a result are called, right in every cell."""
     return [source.group_label(group, None) for group in range(source.group_count)]
+
+
+def of_programs(name: str, known: Collection[str]) -> str:
+    """Return what to draw of programs instead of times of transfers; empty if that is not it."""
+    usual = [each for each in ("measured", "run_time_us") if each in known]
+    if name not in TRANSFER_TIMES or not usual:
+        return ""
+    metrics = " or ".join(f"`{each}`" for each in usual)
+    return f": what programs transfer is not known; use {metrics}"
 
 
 def values_of(sources: Sequence[Source], name: str) -> list[Values]:

@@ -15,7 +15,7 @@ from dumbbell.base.writing import write_file
 from dumbbell.compare.answers import Answer, chance_of, run_answers, sweep_answers
 from dumbbell.figures.y_range import y_ranges
 from dumbbell.metrics import Metric
-from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.plots.result_figures import BOTH_WAYS, OF_EACH_WAY, ResultFigures, is_needless
 from dumbbell.report.chart import chart, script_json
 from dumbbell.report.embedded_series import Embedded, embed
 from dumbbell.report.link_table import (
@@ -39,11 +39,11 @@ __all__ = ["MAX_CELLS", "MAX_PLACES", "render_sweep", "write_sweep_report"]
 
 #: Metrics shown at once, where the runs have them; the others are folded.
 FIRST = (
-    "goodput_per_flow_bps", "share", "queue_delay_mean_us", "utilization", "jain",
-    "retransmission_rate", "drop_rate", "rtt_mean_us", "fct_p50_s", "fct_p95_s", "slowdown_p50",
-    "rpc_latency_p50_us", "rpc_latency_p95_us", "page_load_time_p50_s", "page_load_time_p95_s",
-    "one_way_delay_p95_us", "late_or_lost_share", "mos", "responsiveness_rpm",
-    "video_bitrate_bps", "stall_ratio",
+    "measured", "goodput_per_flow_bps", "share", *OF_EACH_WAY, "queue_delay_mean_us",
+    "utilization", "jain", "retransmission_rate", "drop_rate", "rtt_mean_us", "fct_p50_s",
+    "fct_p95_s", "slowdown_p50", "rpc_latency_p50_us", "rpc_latency_p95_us",
+    "page_load_time_p50_s", "page_load_time_p95_s", "one_way_delay_p95_us", "late_or_lost_share",
+    "mos", "responsiveness_rpm", "video_bitrate_bps", "stall_ratio",
 )  # fmt: skip
 #: Cells in the tables, at most; rows.parquet has all.
 MAX_CELLS = 1_500
@@ -301,9 +301,9 @@ def chosen_metrics(figures: ResultFigures) -> tuple[list[Metric], list[Metric]]:
     """Return the metrics shown at once, and the others."""
     groups = len(figures.first.labels)
     known = {metric.name: metric for metric in figures.metrics}
-    if groups == 1:
-        known.pop("share", None)  # always 100 %
-    first = [known[name] for name in FIRST if name in known]
+    known = {n: metric for n, metric in known.items() if not is_needless(n, is_alone=groups == 1)}
+    hidden = BOTH_WAYS if any(name in known for name in OF_EACH_WAY) else ()
+    first = [known[name] for name in FIRST if name in known and name not in hidden]
     return first, [metric for metric in known.values() if metric not in first]
 
 

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     #: A group's index, its flows, what each carried one way, and whether that is its main way.
     Part = tuple[int, list[FlowRecord], list[int], bool]
 
-__all__ = ["Got", "Way", "payload_link", "ways_of"]
+__all__ = [
+    "WAYS", "Got", "Way", "has_both_ways", "payload_link", "program_ways", "sent_nothing",
+    "ways_of",
+]  # fmt: skip
+
+#: The ways of a path between a client and a server.
+WAYS = ("server_to_client", "client_to_server")
 
 #: What a group sends one way counts from this part of what it sends the other way on: less are
 #: requests and reports, which compete with no flow.
@@ -69,7 +75,8 @@ class Way:
         Those that sent data this way.
     jain
         Jain's index of the goodputs of the flows whose groups send no more the other way: ACKs of
-        QUIC and requests compete with nothing. None of fewer than two flows.
+        QUIC and requests compete with nothing, nor do programs that send nothing. None of fewer
+        than two flows.
     """
 
     links: tuple[str, ...]
@@ -85,6 +92,30 @@ def ways_of(run: Run) -> list[Way]:
         for links, carried, is_main in carried_by(flows, group, run.scenario):
             found.setdefault(links, []).append((index, flows, carried, is_main))
     return [way_of(links, parts) for links, parts in found.items()]
+
+
+def program_ways(run: Run) -> dict[str, Way]:
+    """Return the ways of a run of programs that carried data, by `WAYS`; none of other runs."""
+    scenario = run.scenario
+    group = next((group for group in scenario.groups if group.client is not None), None)
+    if group is None:
+        return {}
+    found = {way.links: way for way in ways_of(run)}
+    links = (links_of(group, scenario), links_back_of(group, scenario))
+    names = [tuple(link.name for link in way) for way in links]
+    return {
+        way: found[crossed] for way, crossed in zip(WAYS, names, strict=True) if crossed in found
+    }
+
+
+def has_both_ways(run: Run) -> bool:
+    """Whether programs ran, and data went both ways: shares of all data are of no link then."""
+    return len(program_ways(run)) == len(WAYS)
+
+
+def sent_nothing(flow: FlowRecord, scenario: Scenario) -> bool:
+    """Whether a flow of programs carried nothing: it competed for nothing."""
+    return scenario.groups[flow["group"]].client is not None and flow["received_bytes"] == 0
 
 
 def payload_link(run: Run) -> str:
@@ -111,7 +142,8 @@ def carried_by(
     if group.client is not None:  # whose bytes are of both ways
         down = [both - part for both, part in zip(down, up, strict=True)]
     if sum(down) >= COUNTS_FROM * sum(up):
-        yield tuple(link.name for link in links_of(group, scenario)), down, sum(down) >= sum(up)
+        is_main = sum(down) >= sum(up) and not all(sent_nothing(flow, scenario) for flow in flows)
+        yield tuple(link.name for link in links_of(group, scenario)), down, is_main
     if sum(up) > 0 and sum(up) >= COUNTS_FROM * sum(down):
         yield tuple(link.name for link in links_back_of(group, scenario)), up, sum(up) >= sum(down)
 

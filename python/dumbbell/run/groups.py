@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from dumbbell.statistics import jain, mean, share
 
 if TYPE_CHECKING:
     from dumbbell.records.rows import FlowRecord
 
-__all__ = ["GroupRecord", "group_metrics", "sum_known", "utilization"]
+__all__ = ["GroupRecord", "both_ways", "group_metrics", "sum_known", "utilization"]
 
 
 class GroupRecord(TypedDict):
@@ -26,8 +26,10 @@ class GroupRecord(TypedDict):
     flows: int
     goodput_bps: float
     goodput_per_flow_bps: float
-    throughput_bps: float
-    share: float
+    #: A number, but None of programs whose wire bytes to the server are not known.
+    throughput_bps: Any
+    #: A number, but None where programs ran and data went both ways.
+    share: Any
     jain: float
     rtt_mean_us: float
     inflight_mean_pkts: float
@@ -49,7 +51,15 @@ def utilization(forwarded_bytes: int, link_rate_bps: int, duration_ns: int) -> f
     return 8 * forwarded_bytes / (link_rate_bps * duration_ns / 1e9)
 
 
-def group_metrics(flows: Sequence[FlowRecord], total_received_bytes: int) -> dict[str, Any]:
+#: Requests of a download, whose wire bytes may be unknown without loss.
+NEGLIGIBLE = 0.01
+#: Counts of a flow that its `requests` have of the other direction.
+OF_EACH_WAY = ("sent_pkts", "retransmitted_pkts", "dropped_pkts")
+
+
+def group_metrics(
+    flows: Sequence[FlowRecord], total_received_bytes: int, *, counts_both_ways: bool = False
+) -> dict[str, Any]:
     """Aggregate the flows of a group.
 
     `goodput_bps` and `throughput_bps` have one denominator for the whole group: the time from its
@@ -66,7 +76,10 @@ def group_metrics(flows: Sequence[FlowRecord], total_received_bytes: int) -> dic
         `flows` of the summary, those of one group.
     total_received_bytes
         `received_bytes` of all groups, for the share.
+    counts_both_ways
+        Whether packets and wire bytes are of both directions, as payload is of programs.
     """
+    flows = [both_ways(flow) for flow in flows] if counts_both_ways else flows
     goodput_bps = [flow["goodput_bps"] for flow in flows]
     received_bytes = sum(flow["received_bytes"] for flow in flows)
     with_rtt = [flow["rtt_mean_us"] for flow in flows if flow["rtt_min_us"] > 0]
@@ -86,12 +99,36 @@ def group_metrics(flows: Sequence[FlowRecord], total_received_bytes: int) -> dic
         "share": share(received_bytes, total_received_bytes),
         "jain": jain(goodput_bps),
         "rtt_mean_us": mean(with_rtt) or 0.0,
-        # A flow's throughput times its time are the bits that crossed the bottleneck.
-        "throughput_bps": rate_bps(
-            sum(flow["throughput_bps"] * lifetime_us(flow) / 1e6 for flow in flows), flows
-        ),
+        "throughput_bps": throughput_bps(flows),
         **sums,
     }
+
+
+def both_ways(flow: FlowRecord) -> FlowRecord:
+    """Return a flow of programs with the packets and wire bytes of both directions."""
+    requests: Mapping[str, Any] | None = flow.get("requests")
+    if requests is None:
+        return flow
+    one_way: Mapping[str, Any] = flow
+    rates = [flow["throughput_bps"], requests.get("throughput_bps")]
+    if requests["received_bytes"] <= NEGLIGIBLE * flow["received_bytes"]:
+        rates = [rate for rate in rates if rate is not None]
+    both = {key: one_way[key] + requests[key] for key in OF_EACH_WAY}
+    return cast("FlowRecord", {**flow, **both, "throughput_bps": sum_known(rates)})
+
+
+def throughput_bps(flows: Sequence[FlowRecord]) -> float | None:
+    """Return the wire bytes over the time of all; None if those of a flow are not known.
+
+    Those of programs to the server are not known without a link there, nor in earlier results.
+    """
+    # A flow's throughput times its time are the bits that crossed the bottleneck.
+    bits = [
+        None if (rate := flow["throughput_bps"]) is None else rate * lifetime_us(flow) / 1e6
+        for flow in flows
+    ]
+    total = sum_known(bits)
+    return None if total is None else rate_bps(total, flows)
 
 
 def sum_known(values: Iterable[float | None]) -> float | None:

@@ -26,6 +26,7 @@ from dumbbell.congestion_control.sources import Sources
 from dumbbell.run import directory as run_directory
 from dumbbell.run.columns import BY_GROUP
 from dumbbell.run.connections import connections_of
+from dumbbell.run.directions import has_both_ways, sent_nothing
 from dumbbell.run.document import check_document, damaged
 from dumbbell.run.engine import KERNEL
 from dumbbell.run.groups import GroupRecord, group_metrics
@@ -266,8 +267,14 @@ class Run:
 
     @property
     def jain(self) -> float:
-        """Jain's fairness index of all flows' goodput, each over its own time."""
-        return jain([flow["goodput_bps"] for flow in self.summary["flows"]])
+        """Jain's fairness index of all flows' goodput, each over its own time.
+
+        Programs that sent nothing do not count.
+        """
+        flows = self.summary["flows"]
+        return jain(
+            [flow["goodput_bps"] for flow in flows if not sent_nothing(flow, self.scenario)]
+        )
 
     @cached_property
     def groups(self) -> list[GroupRecord]:
@@ -277,6 +284,7 @@ class Run:
         these by kind.
         """
         total_bytes = sum(flow["received_bytes"] for flow in self.summary["flows"])
+        both_ways = has_both_ways(self)
         groups = []
         transfers = []
         if has_any_transfer(self):  # what reads them waits for numpy and pyarrow
@@ -288,9 +296,12 @@ class Run:
             by_group.setdefault(flow["group"], []).append(flow)
         for loaded in self.summary["congestion_controls"]:
             flows = by_group.get(loaded["group"], [])
-            metrics = group_metrics(flows, total_bytes)
+            is_program = self.scenario.groups[loaded["group"]].client is not None
+            metrics = group_metrics(flows, total_bytes, counts_both_ways=is_program)
             summaries = transfers[loaded["group"]] if transfers else []
             with_transfers = {"transfers": summaries} if summaries else {}
+            if both_ways:  # of two links, which `directions` has
+                metrics["share"] = None
             groups.append({**loaded, "flows": len(flows), **metrics, **with_transfers})
         return cast("list[GroupRecord]", groups)
 
@@ -324,7 +335,7 @@ class Run:
                 label,
                 group["flows"],
                 f"{group['goodput_bps'] / 1e6:.2f}",
-                f"{100 * group['share']:.1f}",
+                "–" if (share := group["share"]) is None else f"{100 * share:.1f}",
                 f"{group['rtt_mean_us'] / 1e3:.1f}",
             )
             for label, group in zip(self.scenario.group_labels, self.groups, strict=True)

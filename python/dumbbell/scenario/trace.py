@@ -225,7 +225,8 @@ def read_trace(path: Path) -> tuple[Run, ...]:
     except OSError as error:
         raise ScenarioError(f"{excerpt(path)}: {os_reason(error)}") from None
     except DocumentError as error:
-        raise ScenarioError(f"{path}: {error}") from None
+        of_what = "; use a file of mahimahi's, a time in ms a line"
+        raise ScenarioError(f"{path}: {error}{of_what}") from None
     except ValueError:  # a null character
         raise ScenarioError(f"{excerpt(path)}: not the name of a file") from None
     last_ms, times = 0, []

@@ -19,6 +19,12 @@ ALIASES = {"xval": "validate"}
 #: What was renamed for good; where a first word was added, the second alone is the old name.
 RENAMED = {"interop-sim": "emulate interop"}
 
+#: Programs that people measure with.
+PROGRAMS = (
+    "curl", "flent", "ip", "iperf", "iperf3", "nc", "netperf", "netserver", "ping", "qperf",
+    "tcpdump", "wget",
+)  # fmt: skip
+
 __all__ = ["InstalledCommand", "RootGroup", "installed_commands"]
 
 #: Each entry point of this group is a mapping of names to `InstalledCommand`.
@@ -90,6 +96,12 @@ class RootGroup(CommandGroup):
 
     def check_program(self, words: Sequence[str]) -> None:
         """Refuse a program that is no command and is like none: it runs in `emulate`."""
+        if words[0] in PROGRAMS and not shutil.which(words[0]):
+            over_path = shlex.join(["dumbbell", "emulate", "--", *words])
+            raise ScenarioError(
+                f"no such command: `{words[0]}`, which is a program and not installed; where it "
+                f"is, `{over_path}` runs it over a path"
+            )
         is_like = "did you mean" in nearest(words[0], self.commands)
         if words[0] not in self.commands and not is_like and shutil.which(words[0]):
             over_path = shlex.join(["dumbbell", "emulate", "--", *words])

@@ -295,6 +295,7 @@ impl Carrier {
             flow.requests.duplicated_pkts = counts.requests_duplicated;
             flow.marked_pkts = counts.marked_pkts;
             flow.forwarded_bytes = counts.forwarded_bytes;
+            flow.requests.forwarded_bytes = counts.requests_forwarded_bytes;
         }
         let links = self.links.iter().map(|&index| MeasuredLink {
             index,

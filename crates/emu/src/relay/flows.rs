@@ -1,7 +1,7 @@
 //! What is measured of the flows where their packets enter the path and leave it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use dumbbell_net::{Ecn, Header as _, Histogram, Packet};
 use dumbbell_scenario::Scenario;
@@ -10,6 +10,7 @@ use dumbbell_wire::tcp::TcpFlags;
 use dumbbell_wire::udp;
 
 use super::flow_table::Owner;
+use super::latest_rtt::LatestRtt;
 use super::rtt_samples::RttSamples;
 use super::sent_data::SentData;
 use crate::applications::NO_FLOW;
@@ -63,6 +64,8 @@ pub(crate) struct RequestsOnPath {
     pub(crate) arrived_pkts: u64,
     /// Payload that was, what it already had included; only of programs.
     pub(crate) received_bytes: u64,
+    /// Wire bytes of any packet that the last link back has put on the wire.
+    pub(crate) forwarded_bytes: u64,
 }
 
 impl RequestsOnPath {
@@ -79,6 +82,7 @@ impl RequestsOnPath {
         self.duplicated_pkts += other.duplicated_pkts;
         self.arrived_pkts += other.arrived_pkts;
         self.received_bytes += other.received_bytes;
+        self.forwarded_bytes += other.forwarded_bytes;
     }
 }
 
@@ -175,7 +179,7 @@ pub(crate) struct Flows {
     downloads: RttSamples,
     /// RTTs of what receivers send; only of programs.
     uploads: RttSamples,
-    latest_rtt_us: Arc<Vec<AtomicU32>>,
+    latest_rtts: Arc<Vec<LatestRtt>>,
     of_programs: OfPrograms,
 }
 
@@ -185,10 +189,10 @@ impl Flows {
         connections: usize,
         first_of_programs: u32,
         [downloads, uploads]: [RttSamples; 2],
-        latest_rtt_us: &Arc<Vec<AtomicU32>>,
+        latest_rtts: &Arc<Vec<LatestRtt>>,
         of_programs: OfPrograms,
     ) -> Self {
-        let flows = latest_rtt_us.len();
+        let flows = latest_rtts.len();
         let has_applications = connections > flows || first_of_programs != u32::MAX;
         let requesting = if has_applications { connections } else { 0 };
         Self {
@@ -199,7 +203,7 @@ impl Flows {
             next_request_sequence: vec![0; requesting],
             downloads,
             uploads,
-            latest_rtt_us: Arc::clone(latest_rtt_us),
+            latest_rtts: Arc::clone(latest_rtts),
             of_programs,
         }
     }
@@ -338,8 +342,9 @@ impl Flows {
     fn note_sample(&mut self, flow: u32, sample_ns: Option<u64>) {
         if let Some(rtt_ns) = sample_ns {
             let rtt_us = u32::try_from(rtt_ns / 1000).unwrap_or(u32::MAX);
-            self.on_path[flow as usize].note_rtt(rtt_us);
-            self.latest_rtt_us[flow as usize].store(rtt_us, Ordering::Relaxed);
+            let counts = &mut self.on_path[flow as usize];
+            counts.note_rtt(rtt_us);
+            self.latest_rtts[flow as usize].note(rtt_us, counts.rtt_us.count());
         }
     }
 }

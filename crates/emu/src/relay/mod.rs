@@ -21,6 +21,7 @@ mod flow_table;
 mod flows;
 mod inlet;
 mod lateness;
+pub(crate) mod latest_rtt;
 mod live;
 mod outlet;
 mod parts;
@@ -33,7 +34,7 @@ mod sent_data;
 mod waiting;
 mod watch;
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
@@ -55,6 +56,7 @@ use flow_table::FlowTable;
 pub(crate) use flows::{FlowOnPath, RequestsOnPath};
 use flows::{Flows, OfPrograms};
 use inlet::Inlet;
+use latest_rtt::LatestRtt;
 use live::LivePath;
 use outlet::Outlet;
 use parts::Part;
@@ -106,7 +108,7 @@ fn buffers(scenario: &Scenario, part: &Part) -> usize {
 #[derive(Debug)]
 pub(crate) struct Relay {
     stop: Arc<AtomicBool>,
-    latest_rtt_us: Arc<Vec<AtomicU32>>,
+    latest_rtts: Arc<Vec<LatestRtt>>,
     received_bytes: Arc<Vec<AtomicU64>>,
     ports: Arc<PortTable>,
     numbering: Arc<Numbering>,
@@ -156,10 +158,10 @@ impl Relay {
             sample_interval_ns: scenario.sample_interval_ns,
         };
         let flows = 0..scenario.flow_count();
-        let latest_rtt_us: Arc<Vec<AtomicU32>> =
-            Arc::new(flows.map(|_| AtomicU32::new(0)).collect());
+        let latest_rtts: Arc<Vec<LatestRtt>> =
+            Arc::new(flows.map(|_| LatestRtt::default()).collect());
         let received_bytes: Arc<Vec<AtomicU64>> =
-            Arc::new(latest_rtt_us.iter().map(|_| AtomicU64::new(0)).collect());
+            Arc::new(latest_rtts.iter().map(|_| AtomicU64::new(0)).collect());
         let parts = parts(scenario);
         // Data of either way, answered by ACKs of the other.
         let sent = [Way::Back, Way::There].map(|acks| SentOfParts::new(scenario, &parts, acks));
@@ -171,7 +173,7 @@ impl Relay {
         // Assembled first: if a thread cannot be started, dropping it stops the others.
         let mut relay = Self {
             stop: Arc::new(AtomicBool::new(false)),
-            latest_rtt_us: Arc::clone(&latest_rtt_us),
+            latest_rtts: Arc::clone(&latest_rtts),
             received_bytes: Arc::clone(&received_bytes),
             ports,
             numbering: Arc::clone(flow_table.numbering()),
@@ -187,7 +189,7 @@ impl Relay {
                 connections,
                 first_of_programs,
                 (sent.each_ref()).map(|sent| sent.samples(number, connections)),
-                &latest_rtt_us,
+                &latest_rtts,
                 OfPrograms::new(scenario, &received_bytes),
             );
             let outside = (relay.changes.inbox(number), Arc::clone(&relay.live));
@@ -208,9 +210,9 @@ impl Relay {
         Ok(relay)
     }
 
-    /// Latest RTT sample of each flow, µs; 0 before the first.
-    pub(crate) fn latest_rtt_us(&self) -> Arc<Vec<AtomicU32>> {
-        Arc::clone(&self.latest_rtt_us)
+    /// Latest RTT sample of each flow.
+    pub(crate) fn latest_rtts(&self) -> Arc<Vec<LatestRtt>> {
+        Arc::clone(&self.latest_rtts)
     }
 
     /// Payload that arrived at the client of each flow that is of programs; of others 0.

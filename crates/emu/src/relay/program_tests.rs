@@ -120,6 +120,7 @@ fn tcp_carries_bytes_both_ways_over_either_version() {
         (report.foreign_pkts, report.connections.len()),
         (0, pairs.len())
     );
+    let sent_bytes = (pairs.len() * expected.len()) as u64;
     for ((ends, connection), (server, client)) in of_protocol(&report, true).iter().zip(pairs) {
         assert_eq!(
             (ends.server, ends.client.ip()),
@@ -133,6 +134,10 @@ fn tcp_carries_bytes_both_ways_over_either_version() {
     let flow = &report.flows[0];
     assert!(flow.arrived_pkts >= 1382 && flow.requests.arrived_pkts >= 1382);
     assert!(flow.rtt_min_us >= 20_000, "{} us", flow.rtt_min_us);
+    // Headers and ACKs go down, too; the way up has no link.
+    let (down, up) = (flow.forwarded_bytes, flow.requests.forwarded_bytes);
+    assert!((sent_bytes..sent_bytes * 5 / 4).contains(&down), "{down}");
+    assert_eq!(up, 0);
     assert_eq!(hosts.dropped_pkts().expect("counted"), 0);
 }
 

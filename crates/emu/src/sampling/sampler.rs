@@ -1,7 +1,7 @@
 //! The time series: at every sampling instant, what the kernel reports about each flow.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dumbbell_cc::TCP_INFINITE_SSTHRESH;
 use dumbbell_results::{FlowSamples, UNKNOWN, per_second};
@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::machine::clock::monotonic_ns;
 use crate::machine::readiness::sleep_until;
 use crate::machine::realtime::{Priority, make_realtime};
+use crate::relay::latest_rtt::{LatestRtt, Stamp};
 use crate::run_end::RunEnd;
 use crate::sampling::reading::{FlowReader, Reading, sender_info};
 use crate::sockets::bbr_info::BbrInfo;
@@ -32,8 +33,8 @@ const UNPACED_BYTES_PER_S: u64 = u64::MAX >> 3;
 /// What the path says of flows, by flow.
 #[derive(Debug)]
 pub(crate) struct PathSeries {
-    /// Latest RTT sample, µs; 0 before the first.
-    pub(crate) latest_rtt_us: Arc<Vec<AtomicU32>>,
+    /// Latest RTT sample.
+    pub(crate) latest_rtts: Arc<Vec<LatestRtt>>,
     /// Payload that arrived; of programs.
     pub(crate) received_bytes: Arc<Vec<AtomicU64>>,
 }
@@ -93,7 +94,9 @@ pub(crate) struct FlowEnd {
 pub(crate) struct Sampler {
     connections: Arc<Vec<Connection>>,
     reader: FlowReader,
-    latest_rtt_us: Arc<Vec<AtomicU32>>,
+    latest_rtts: Arc<Vec<LatestRtt>>,
+    /// The latest sample of each flow when the flows were last sampled.
+    seen_rtts: Vec<Stamp>,
     states: Option<Box<dyn StateSource>>,
     epoch_ns: u64,
     end: RunEnd,
@@ -123,7 +126,8 @@ impl Sampler {
             .checked_div(scenario.sample_interval_ns)
             .unwrap_or(0) as usize;
         Self {
-            latest_rtt_us: path.latest_rtt_us,
+            latest_rtts: path.latest_rtts,
+            seen_rtts: vec![Stamp::default(); flows],
             states,
             epoch_ns,
             end: end.clone(),
@@ -206,10 +210,17 @@ impl Sampler {
             let received_bytes = self.reader.received_bytes(reading)?;
             let new_bytes = received_bytes.saturating_sub(means.received_bytes);
             means.received_bytes = received_bytes;
+            // Programs may be silent for long: only what was measured since the last sample counts.
+            let latest = &self.latest_rtts[flow];
+            let rtt_us = if reading.is_of_program() {
+                latest.new_rtt_us(&mut self.seen_rtts[flow])
+            } else {
+                latest.rtt_us()
+            };
             let row = Row {
                 time_us: (instant_ns / 1000) as i64,
                 flow: reading.flow,
-                rtt_us: self.latest_rtt_us[flow].load(Ordering::Relaxed),
+                rtt_us,
                 goodput_bps: per_second(new_bytes * 8, elapsed_ns, 1_000_000_000),
                 syn_retransmits: reading.syn_retransmits,
             };
@@ -318,7 +329,7 @@ impl Means {
 struct Row {
     time_us: i64,
     flow: u32,
-    /// 0: none yet.
+    /// 0: none yet; of programs, none since the last row.
     rtt_us: u32,
     goodput_bps: u64,
     syn_retransmits: u32,

@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -20,6 +20,7 @@ use crate::machine::clock::monotonic_ns;
 use crate::machine::readiness::{Readiness, Waker};
 use crate::machine::realtime::{Priority, make_realtime};
 use crate::relay::Relay;
+use crate::relay::latest_rtt::LatestRtt;
 use crate::run_end::RunEnd;
 use crate::sampling::flow_report::FlowReport;
 use crate::sampling::sampler::{PathSeries, Sampled, Sampler, StateSource};
@@ -64,8 +65,8 @@ pub(crate) struct RunningTraffic {
 
 /// What the run gives to its traffic.
 pub(crate) struct Path {
-    /// Latest RTT sample of each flow, µs; 0 before the first.
-    latest_rtt_us: Arc<Vec<AtomicU32>>,
+    /// Latest RTT sample of each flow.
+    latest_rtts: Arc<Vec<LatestRtt>>,
     /// Payload that arrived, by flow; of programs.
     received_bytes: Arc<Vec<AtomicU64>>,
     /// Where applications say whose connection a port is.
@@ -76,7 +77,7 @@ impl Path {
     /// That of `relay`.
     pub(crate) fn of(relay: &Relay) -> Self {
         Self {
-            latest_rtt_us: relay.latest_rtt_us(),
+            latest_rtts: relay.latest_rtts(),
             received_bytes: relay.received_bytes(),
             ports: relay.ports(),
         }
@@ -216,7 +217,7 @@ impl Traffic {
             &connections,
             self.users,
             PathSeries {
-                latest_rtt_us: path.latest_rtt_us,
+                latest_rtts: path.latest_rtts,
                 received_bytes: path.received_bytes,
             },
             states,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.quantities.excerpt import excerpt
@@ -26,10 +27,18 @@ def check_programs(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[R
         if program["side"] != CLIENT:
             yield from check_end(program, f"server {program['command'][0]}")
             continue
-        label = scenario.group_labels[program["group"]]
+        label = client_name(scenario, program)
         yield from check_end(program, f"client {label}")
         yield from check_measured(scenario, program, label)
         yield from check_delay(program, label)
+
+
+def client_name(scenario: Scenario, program: ProgramRecord) -> str:
+    """Return what a client is called: its group's label, or its own name if it entered later."""
+    client = scenario.groups[program["group"]].client or ()
+    own = PurePath(program["command"][0]).name
+    is_its = PurePath(next(iter(client), own)).name == own
+    return scenario.group_labels[program["group"]] if is_its else own
 
 
 def check_end(program: ProgramRecord, who: str) -> Iterator[Reason]:
