@@ -151,7 +151,7 @@ impl<T> DelayLine<T> {
 
     /// What entered last (1), before that (2) and so on, and when it entered, ns, where the delay does not change.
     #[inline]
-    pub(crate) fn from_back(&self, place: usize) -> Option<(&T, u64)> {
+    pub(crate) fn nth_back(&self, place: usize) -> Option<(&T, u64)> {
         let (due_ns, item) = self.items.get(self.items.len().checked_sub(place)?)?;
         Some((item, due_ns - self.delay_ns))
     }

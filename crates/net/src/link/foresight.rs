@@ -99,14 +99,14 @@ impl<H: Header> Link<H> {
             && start_ns < until_ns
         {
             let waiting = self.backlog_pkts as usize;
-            let Some((packet, done_ns)) = propagation.from_back(waiting) else {
+            let Some((packet, done_ns)) = propagation.nth_back(waiting) else {
                 return;
             };
             observer.changes(start_ns, index, self);
             self.forget(packet);
             self.busy_until_ns = done_ns;
             observer.departs(start_ns, index, packet, done_ns);
-            let next = propagation.from_back(waiting - 1);
+            let next = propagation.nth_back(waiting - 1);
             let next_ns = next.map_or(u64::MAX, |(packet, _)| packet.arrived_ns.max(done_ns));
             if let Some(foresight) = &mut self.foresight {
                 foresight.next_start_ns = next_ns;
@@ -124,7 +124,7 @@ impl<H: Header> Link<H> {
         if !self.is_foreseen() {
             return 0;
         }
-        let waiting = (1..=self.backlog_pkts as usize).filter_map(|n| propagation.from_back(n));
+        let waiting = (1..=self.backlog_pkts as usize).filter_map(|n| propagation.nth_back(n));
         waiting
             .map(|(packet, _)| u64::from(packet.header.segments()))
             .sum()
