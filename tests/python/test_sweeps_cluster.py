@@ -18,7 +18,7 @@ import pytest
 
 from dumbbell import EngineError, MissingPackageError, Scenario, Sweep
 from dumbbell.runs import Progress
-from dumbbell.runs.cluster import Cluster, ClusterRunner, check_address
+from dumbbell.runs.cluster import Cluster, ClusterRunner, check_address, without_errors_of_dask
 from dumbbell.runs.handler import PendingRun, RunHandler
 from tests.python.test_sweeps_run import files
 
@@ -217,3 +217,12 @@ def test_without_dask_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'dumbbell\[dask\]'"):
         Sweep(Scenario(["copa"], time="1s"), {}).run(cluster="tcp://127.0.0.1:9")
+
+
+def test_tracebacks_of_dask_are_not_shown(caplog):
+    with without_errors_of_dask(), caplog.at_level(logging.INFO):
+        batched = logging.getLogger("distributed.batched")
+        batched.info("Batched Comm Closed", exc_info=OSError("closed"))
+        batched.info("connected")
+        logging.getLogger("distributed.core").error("cannot go on")
+    assert caplog.messages == ["connected"]

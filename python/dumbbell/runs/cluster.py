@@ -31,7 +31,9 @@ WORKER_TIMEOUT = "600s"
 #: Dask's complaint where a worker dies between a result and the question of how it ended.
 UNEXPECTED_RESULT = f"cannot unpack non-iterable {Record.__name__}"
 #: What prints tracebacks of Dask's before an error of ours.
-LOGGERS = ("asyncio", "distributed.client", "distributed.core", "tornado.application")
+LOGGERS = (
+    "asyncio", "distributed.batched", "distributed.client", "distributed.core", "tornado.application",
+)  # fmt: skip
 #: How often a cluster that finishes nothing is asked for its workers, and after how long without
 #: any that is said, s.
 ASK_S, SAY_AFTER_S = 2, 4
@@ -162,7 +164,7 @@ def without_errors_of_dask() -> Iterator[None]:
     loggers = [logging.getLogger(name) for name in LOGGERS]
 
     def is_no_error(record: logging.LogRecord) -> bool:
-        return record.levelno < logging.ERROR
+        return record.levelno < logging.ERROR and not record.exc_info
 
     for logger in loggers:
         logger.addFilter(is_no_error)
