@@ -32,7 +32,8 @@ WORKER_TIMEOUT = "600s"
 UNEXPECTED_RESULT = f"cannot unpack non-iterable {Record.__name__}"
 #: What prints tracebacks of Dask's before an error of ours.
 LOGGERS = (
-    "asyncio", "distributed.batched", "distributed.client", "distributed.core", "tornado.application",
+    "asyncio", "distributed.batched", "distributed.client", "distributed.core",
+    "tornado.application",
 )  # fmt: skip
 #: How often a cluster that finishes nothing is asked for its workers, and after how long without
 #: any that is said, s.
