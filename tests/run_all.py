@@ -42,10 +42,11 @@ DOCUMENTATION = [*CARGO, "--doc", "--quiet"]
 PYTEST = [sys.executable, "-m", "pytest", "--durations=25", "--timeout=300"]
 CORES = len(os.sched_getaffinity(0))
 # Tests of one file share what they prepare; a worker that is done takes over from another.
-PARALLEL = [f"--numprocesses={CORES}", "--dist=worksteal"]
-PYTEST_PARALLEL = [*PYTEST, *PARALLEL]
-# It remembers its failures apart from pytest's beside it.
-PYTEST_KERNEL = [*PYTEST_PARALLEL, "-o", "cache_dir=target/pytest-kernel"]
+SHARED = [*PYTEST, "--dist=worksteal"]
+# One more than cores: some tests wait.
+PYTEST_PARALLEL = [*SHARED, f"--numprocesses={CORES + 1}"]
+# They measure time, so one on each core. It remembers its failures apart from pytest's beside it.
+PYTEST_KERNEL = [*SHARED, f"--numprocesses={CORES}", "-o", "cache_dir=target/pytest-kernel"]
 # The crate whose tests measure time, by its directory.
 KERNEL_CRATE = "emu"
 # What a file with tests of the kernel engine says; conftest.py refuses such tests elsewhere.
@@ -150,7 +151,8 @@ class Part:
 
     def again(self, output: str) -> Part:
         """Return the part that runs, alone, what failed by `output`; all if that does not say."""
-        command = [word for word in self.command if word not in PARALLEL]
+        is_parallel = ("--numprocesses", "--dist")
+        command = [word for word in self.command if not word.startswith(is_parallel)]
         if self.count is count_pytest:
             command += ["--last-failed"]
         else:
