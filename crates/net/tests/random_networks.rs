@@ -443,7 +443,7 @@ proptest! {
         let mut plan = plan;
         for (link, _) in plan.links.iter_mut().zip(drop_tail).filter(|(_, is)| *is) {
             link.queue = QueueConfig::drop_tail(Limit::Packets(limit_pkts));
-            (link.loss, link.policer) = (None, None);
+            link.policer = None;
         }
         if coincide {
             plan.round_to_ms();

@@ -1,12 +1,12 @@
-//! A link without events: drop-tail in front of a wire of one rate.
+//! A link without events: drop-tail in front of a wire of one rate, and at most random losses before it.
 //!
 //! What becomes of a packet there is known when it arrives: whether it fits, when it goes on the wire, when it is through.
 //! Such a link puts it into the propagation at once. It departs, for the books, when somebody next looks: before another
 //! packet arrives, before one comes out, before a sample. So nothing that is counted differs from a link with
 //! events, and two events and a copy of the packet are saved.
 
-use super::Link;
-use crate::{DelayLine, DropReason, Header, Limit, Observer, Packet, Queue};
+use super::{Link, pass};
+use crate::{DelayLine, DropReason, Header, Impairment, Limit, Observer, Packet, Queue};
 
 /// What a link knows ahead.
 #[derive(Clone, Debug)]
@@ -21,8 +21,11 @@ pub(super) struct Foresight {
 impl<H: Header> Link<H> {
     /// From now on the link, which is idle, needs no events, if it is one that can do without.
     pub(crate) fn foresee(&mut self, propagation: &DelayLine<Packet<H>>) {
+        let loses_at_most =
+            (self.before.iter()).all(|each| matches!(each, Impairment::random_loss(_)));
         let is_simple = self.is_plain
-            && self.is_direct
+            && loses_at_most
+            && self.uncut_bytes == u64::MAX
             && !self.transmitter.changes_rate()
             && !propagation.changes_delay();
         self.foresight = self
@@ -61,28 +64,73 @@ impl<H: Header> Link<H> {
             self.settle(index, now_ns + u64::from(is_after), propagation, observer);
         }
         observer.changes(now_ns, index, self);
+        if !self.is_direct {
+            return self.arrive_with_losses(index, now_ns, packets, propagation, observer);
+        }
         let mut due_ns = None;
         for packet in packets {
             observer.arrives(now_ns, index, &packet);
-            let fits = match limit {
-                Limit::Bytes(bytes) => self.backlog_bytes + u64::from(packet.wire_bytes) <= bytes,
-                Limit::Packets(packets) => self.backlog_pkts < packets,
-            };
-            if fits {
-                let start_ns = self.transmitter.busy_until_ns().max(now_ns);
-                if self.backlog_pkts == 0
-                    && let Some(foresight) = &mut self.foresight
-                {
-                    foresight.next_start_ns = start_ns;
-                }
-                self.count_in(&packet);
-                let done_ns = self.transmitter.transmit(start_ns, packet.wire_bytes);
-                due_ns = propagation.push(done_ns, packet).or(due_ns);
-            } else {
-                observer.refused(now_ns, index, &packet, DropReason::Overflow);
-            }
-            observer.enqueued(now_ns, index, self);
+            let first_ns = self.join_foreseen(index, now_ns, limit, packet, propagation, observer);
+            due_ns = first_ns.or(due_ns);
         }
+        due_ns
+    }
+
+    /// The same behind random losses. Apart, so that a packet which cannot be lost need not be in memory.
+    #[inline(never)]
+    fn arrive_with_losses<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        packets: impl Iterator<Item = Packet<H>>,
+        propagation: &mut DelayLine<Packet<H>>,
+        observer: &mut O,
+    ) -> Option<u64> {
+        let limit = self.foresight.as_ref()?.limit;
+        let mut due_ns = None;
+        for mut packet in packets {
+            observer.arrives(now_ns, index, &packet);
+            if pass(&mut self.before, now_ns, &mut packet).0.is_none() {
+                observer.refused(now_ns, index, &packet, DropReason::Impairment);
+                observer.enqueued(now_ns, index, self);
+                continue;
+            }
+            let first_ns = self.join_foreseen(index, now_ns, limit, packet, propagation, observer);
+            due_ns = first_ns.or(due_ns);
+        }
+        due_ns
+    }
+
+    /// A packet joins the queue if it fits; when it comes out of `propagation` if it is the next, ns.
+    #[inline(always)]
+    fn join_foreseen<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        limit: Limit,
+        packet: Packet<H>,
+        propagation: &mut DelayLine<Packet<H>>,
+        observer: &mut O,
+    ) -> Option<u64> {
+        let fits = match limit {
+            Limit::Bytes(bytes) => self.backlog_bytes + u64::from(packet.wire_bytes) <= bytes,
+            Limit::Packets(packets) => self.backlog_pkts < packets,
+        };
+        let mut due_ns = None;
+        if fits {
+            let start_ns = self.transmitter.busy_until_ns().max(now_ns);
+            if self.backlog_pkts == 0
+                && let Some(foresight) = &mut self.foresight
+            {
+                foresight.next_start_ns = start_ns;
+            }
+            self.count_in(&packet);
+            let done_ns = self.transmitter.transmit(start_ns, packet.wire_bytes);
+            due_ns = propagation.push(done_ns, packet);
+        } else {
+            observer.refused(now_ns, index, &packet, DropReason::Overflow);
+        }
+        observer.enqueued(now_ns, index, self);
         due_ns
     }
 
