@@ -3,7 +3,7 @@
 `make bench AGAINST=REV` calls this, which builds both. Each case runs in turn in one and in the
 other, so that both see the same machine. The measure is a process's CPU time of a long run, less
 that of a run of one second. The ratio is of the minima. The median of the rounds' ratios lies in
-the interval with a confidence of 95 % or more (order statistics, whatever their distribution).
+the interval with a confidence of 95 % or more (order statistics, of any distribution).
 """
 
 from __future__ import annotations

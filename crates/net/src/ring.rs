@@ -48,7 +48,7 @@ impl<T> Ring<T> {
         self.take_skipped()
     }
 
-    /// The first entry is no longer in the queue; until the next one is put in it can be looked at and taken.
+    /// The first entry leaves the queue. Its slot keeps it until another entry needs the slot.
     #[inline]
     pub(crate) fn skip_front(&mut self) {
         debug_assert!(self.len > 0, "there is a first entry");

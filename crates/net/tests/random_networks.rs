@@ -49,6 +49,20 @@ struct Arrival {
     ecn: Ecn,
 }
 
+impl Arrival {
+    /// The packet with that number.
+    fn packet(&self, number: u32) -> Packet<Number> {
+        Packet {
+            flow: self.flow,
+            wire_bytes: self.wire_bytes,
+            ecn: self.ecn,
+            hop: 0,
+            arrived_ns: 0,
+            header: Number(number),
+        }
+    }
+}
+
 /// A network and what enters it.
 #[derive(Clone, Debug)]
 struct Plan {
@@ -236,7 +250,7 @@ fn outcome(plan: &Plan, foresees: bool) -> (String, u64) {
         network.foresee();
     }
     let mut meter = network.meter(FLOWS as usize, 0, |_| true);
-    let (mut told, mut events) = (Vec::new(), 0);
+    let (mut seen, mut events) = (Vec::new(), 0);
     let ends = [u64::MAX >> 8];
     let times_ns = plan
         .arrivals
@@ -248,32 +262,25 @@ fn outcome(plan: &Plan, foresees: bool) -> (String, u64) {
             events += 1;
             if let Event::Delivery(exit) = event {
                 let packet = network.take_delivery(exit);
-                told.push((packet.header.0, now_ns));
+                seen.push((packet.header.0, now_ns));
             }
         }
         network.settle(until_ns + 1, &mut (&mut log, &mut meter));
         let waiting = (0..plan.links.len()).map(|link| network.waiting_segments(link));
-        told.extend(waiting.map(|waiting| (u32::MAX, waiting)));
+        seen.extend(waiting.map(|waiting| (u32::MAX, waiting)));
         for link in network.links() {
             let waiting = (0..plan.routes.len()).map(|route| link.backlog_of_route_bytes(route));
-            told.extend(waiting.map(|waiting| (u32::MAX, waiting)));
+            seen.extend(waiting.map(|waiting| (u32::MAX, waiting)));
         }
         let Some(arrival) = plan.arrivals.get(number as usize) else {
             continue;
         };
         network.close_books(until_ns, &mut (&mut log, &mut meter));
-        let packet = Packet {
-            flow: arrival.flow,
-            wire_bytes: arrival.wire_bytes,
-            ecn: arrival.ecn,
-            hop: 0,
-            arrived_ns: 0,
-            header: Number(number),
-        };
+        let packet = arrival.packet(number);
         let observer = &mut (&mut log, &mut meter);
         network.enter(until_ns, arrival.route, packet, observer);
     }
-    (format!("{told:?} {:?} {meter:?}", log.visits), events)
+    (format!("{seen:?} {:?} {meter:?}", log.visits), events)
 }
 
 /// A packet's stay at a link, ns.
@@ -365,14 +372,7 @@ fn run(plan: &Plan, log: &mut Log) -> Result<Vec<(u32, u64)>, TestCaseError> {
         let Some((number, arrival)) = arrivals.next() else {
             break;
         };
-        let packet = Packet {
-            flow: arrival.flow,
-            wire_bytes: arrival.wire_bytes,
-            ecn: arrival.ecn,
-            hop: 0,
-            arrived_ns: 0,
-            header: Number(number),
-        };
+        let packet = arrival.packet(number);
         let observer = &mut (&mut *log, &mut meter);
         network.enter(arrival.at_ns, arrival.route, packet, observer);
         entered += 1;

@@ -3,7 +3,7 @@
 //! What becomes of a packet there is known when it arrives: whether it fits, when it goes on the wire, when it is through.
 //! Such a link puts it into the propagation at once. It departs, for the books, when somebody next looks: before another
 //! packet arrives, before one comes out, before a sample. So nothing that is counted differs from a link with
-//! events, and two events and a copy of the packet are saved.
+//! events; an event and a copy of the packet are saved.
 
 use super::{Link, pass};
 use crate::{DelayLine, DropReason, Header, Impairment, Limit, Observer, Packet, Queue};
@@ -21,10 +21,10 @@ pub(super) struct Foresight {
 impl<H: Header> Link<H> {
     /// From now on the link, which is idle, needs no events, if it is one that can do without.
     pub(crate) fn foresee(&mut self, propagation: &DelayLine<Packet<H>>) {
-        let loses_at_most =
+        let only_loses =
             (self.before.iter()).all(|each| matches!(each, Impairment::random_loss(_)));
         let is_simple = self.is_plain
-            && loses_at_most
+            && only_loses
             && self.uncut_bytes == u64::MAX
             && !self.transmitter.changes_rate()
             && !propagation.changes_delay();
