@@ -1,4 +1,4 @@
-//! A link: impairments, a queue, a transmitter or another medium. Its propagation is a line of the network.
+//! A link: impairments, a queue, and a transmitter or another medium. The network owns the link's propagation line.
 
 mod arrival;
 mod backlog_by_route;
@@ -28,7 +28,7 @@ pub struct Link<H> {
     transmitter: Transmitter,
     /// What carries packets instead of the transmitter.
     carrier: Option<Box<Carrier<H>>>,
-    /// Whether when it has something to do next may change with every packet that arrives.
+    /// Whether an arriving packet may change the time of the link's next event.
     has_clock: bool,
     /// Whether a packet that arrives joins the queue: nothing is before it and nothing cuts the packet.
     is_direct: bool,
@@ -36,14 +36,14 @@ pub struct Link<H> {
     uncut_bytes: u64,
     /// Whether packets go from the queue over the transmitter to the end of the link and nowhere else.
     is_plain: bool,
-    /// What waits, as the queue itself says; counted here so that it is not asked for every packet.
+    /// Waiting packets, the same as the queue's own count. Kept here so that the queue is not called for every packet.
     backlog_pkts: u64,
     backlog_bytes: u64,
-    /// The same by route, if it is wanted.
+    /// The backlog of each route, if it is counted.
     by_route: Option<Box<BacklogByRoute>>,
-    /// Until when what departed is on the wire, ns.
+    /// When the last departed packet is fully sent, ns.
     busy_until_ns: u64,
-    /// What is known ahead, of a link without events.
+    /// State of a link without events; `None` if the link has events.
     foresight: Option<Foresight>,
 }
 
@@ -108,12 +108,12 @@ impl<H: Header> Link<H> {
         by_route.map_or(0, |by_route| by_route.of_route(route))
     }
 
-    /// What waits is counted by route too; nothing waits now.
+    /// Starts to count the backlog of each route. The queue must be empty.
     pub(crate) fn count_by_route(&mut self, route_of_hop: Arc<[u32]>, routes: usize) {
         self.by_route = Some(Box::new(BacklogByRoute::new(route_of_hop, routes)));
     }
 
-    /// Until when the wire is taken, ns.
+    /// When the last departed packet is fully sent, ns.
     #[inline(always)]
     pub fn busy_until_ns(&self) -> u64 {
         self.busy_until_ns
@@ -144,8 +144,8 @@ impl<H: Header> Link<H> {
         self.transmitter.set_rate(link_rate_bps);
     }
 
-    /// From now on `loss_ppb` of 10⁹ packets are lost at random before anything else happens to them; `seed` is of
-    /// the random numbers, if none were before.
+    /// Sets the random loss before all other impairments to `loss_ppb` of 10⁹ packets. `seed` is used only if the link
+    /// had no random loss there before.
     pub(crate) fn set_random_loss(&mut self, loss_ppb: u32, seed: u64) {
         if let Some(Impairment::random_loss(loss)) = self.before.first_mut() {
             loss.set_loss(loss_ppb);
@@ -179,8 +179,8 @@ impl<H: Header> Link<H> {
             .sum()
     }
 
-    /// Packets that wait, of super-packets each segment; those of a link without events are in its propagation
-    /// ([`Network::waiting_segments`](crate::Network::waiting_segments)).
+    /// Packets in the queue, counting each segment of a super-packet. A link without events keeps its waiting packets
+    /// in its propagation line ([`Network::waiting_segments`](crate::Network::waiting_segments)).
     pub(crate) fn waiting_segments(&self) -> u64 {
         let mut segments = 0;
         self.queue
@@ -194,7 +194,8 @@ impl<H: Header> Link<H> {
         self.is_direct = false;
     }
 
-    /// What its medium offered until `now_ns`, and what of it carried packets; `None`: what the rate says.
+    /// Capacity that the medium offered until `now_ns`, and how much of it carried packets. `None`: the link rate
+    /// applies.
     pub fn account(&mut self, now_ns: u64) -> Option<Account> {
         self.carrier.as_mut()?.medium.account(now_ns)
     }
@@ -222,7 +223,7 @@ impl<H: Header> Link<H> {
         self.queue.statistics(show);
     }
 
-    /// Whether it may want to be asked earlier because a packet arrives.
+    /// Whether an arriving packet may change the time of the link's next event.
     #[inline(always)]
     pub(crate) fn has_clock(&self) -> bool {
         self.has_clock

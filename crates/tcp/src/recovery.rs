@@ -156,8 +156,8 @@ impl Sender {
         self.recovery.retransmit = Retransmit::Lost;
     }
 
-    /// `high_seq` is acknowledged: the episode is over. Returns whether the ACK needs nothing more,
-    /// because without SACK the state is kept.
+    /// `high_seq` is acknowledged: the episode is over. Returns true if the ACK is finished:
+    /// without SACK the sender stays in the state.
     fn leave_reduction(&mut self, state: CaState, ack: &AckHeader) -> bool {
         match state {
             CaState::Cwr if self.una != self.recovery.high_seq => {
@@ -213,8 +213,8 @@ impl Sender {
         progress.lost_retrans |= prior_retrans > self.cc.sock.retrans_out;
     }
 
-    /// Enters fast recovery: saves what to undo, calls ssthresh, starts PRR. Nothing is undone if
-    /// the ACK echoes a mark.
+    /// Enters fast recovery: saves what to undo, calls ssthresh, starts PRR. If the ACK
+    /// echoes an ECN mark, nothing is saved and the window is not restored later.
     pub(crate) fn enter_recovery(&mut self, ece: bool) {
         self.cc.sock.prior_ssthresh = 0;
         self.recovery.begin_undo(self.una, self.cc.sock.retrans_out);
@@ -241,7 +241,8 @@ impl Sender {
         self.queue_cwr();
     }
 
-    /// RFC 9937 §6: proportional rate reduction, one ACK. `is_safe`: it may catch up below ssthresh.
+    /// RFC 9937 §6: proportional rate reduction, one ACK. `is_safe`: below ssthresh, cwnd
+    /// may grow as in slow start.
     pub(crate) fn reduce_cwnd(&mut self, delivered: u32, is_safe: bool) {
         let sock = &mut self.cc.sock;
         if delivered == 0 || sock.prior_cwnd == 0 {

@@ -34,13 +34,13 @@ WINDOW = 128
 
 
 class RunQueue(Protocol[K, T]):
-    """What is to run; results may add to it."""
+    """The runs still to be done; a result may add more."""
 
     total: int
     total_s: float
 
     def next(self) -> PendingRun[K] | None:
-        """Return the next run; None when there is none, or none until others finish."""
+        """Return the next run; None if none is left, or none can start before others finish."""
 
     def finished(self, case: PendingRun[K], result: T) -> None:
         """Take the result of a run."""
@@ -57,7 +57,7 @@ class Runner(ABC, Generic[K, R]):
     window
         How many are submitted at a time.
     found
-        How many had been done before.
+        How many results were found and not executed again.
     """
 
     window: int
@@ -72,11 +72,11 @@ class Runner(ABC, Generic[K, R]):
         """Return the result of a finished run, or raise its error."""
 
     def waits_for(self) -> str:
-        """Return what all runs wait for; nothing if they go on."""
+        """Return what all runs wait for; an empty string if they make progress."""
         return ""
 
     def close(self) -> None:
-        """Release what executes runs; all of them are finished."""
+        """Free the runner's own resources; all runs are finished."""
 
     @abstractmethod
     def stop(self, waiting: dict[Future[Any], PendingRun[K]]) -> None:
@@ -220,7 +220,7 @@ def drive(
     KeyboardInterrupt
         Ctrl-C; the runs under way are stopped.
     DumbbellError
-        The first run that failed, unless the queue continues without it; the others are stopped.
+        The error of the first failed run that the queue does not tolerate; the others are stopped.
     """
     waiting: dict[Future[Any], PendingRun[K]] = {}
     finished, finished_s = 0, 0.0

@@ -1,9 +1,10 @@
-//! A link without events: drop-tail in front of a wire of one rate, and at most random losses before it.
+//! A link without events: a drop-tail queue in front of a wire with a constant rate. The only impairment allowed is
+//! random loss before the queue.
 //!
-//! What becomes of a packet there is known when it arrives: whether it fits, when it goes on the wire, when it is through.
-//! Such a link puts it into the propagation at once. It departs, for the books, when somebody next looks: before another
-//! packet arrives, before one comes out, before a sample. So nothing that is counted differs from a link with
-//! events; an event and a copy of the packet are saved.
+//! The fate of a packet is known when it arrives: whether it fits, when it goes on the wire, and when its last bit is
+//! sent. The link puts the packet into the propagation line at once. It reports the departure later, before anything can
+//! depend on it: before the next packet arrives, before a packet comes out of the line, and before a sample. All counts
+//! are the same as on a link with events. Each packet takes one event and one copy fewer.
 
 use super::{Link, pass};
 use crate::{DelayLine, DropReason, Header, Impairment, Limit, Observer, Packet, Queue};
@@ -19,7 +20,7 @@ pub(super) struct Foresight {
 }
 
 impl<H: Header> Link<H> {
-    /// From now on the link, which is idle, needs no events, if it is one that can do without.
+    /// Runs the link without events from now on, if it is simple enough. The link must be idle.
     pub(crate) fn foresee(&mut self, propagation: &DelayLine<Packet<H>>) {
         let only_loses =
             (self.before.iter()).all(|each| matches!(each, Impairment::random_loss(_)));
@@ -45,8 +46,8 @@ impl<H: Header> Link<H> {
         self.foresight.is_some()
     }
 
-    /// Packets arrive at `now_ns`, in event number `event`; `is_after` says whether what the wire does at `now_ns` comes
-    /// before that event. Returns when the first comes out of `propagation` if it is the next.
+    /// Packets arrive at `now_ns`, in event number `event`. `is_after`: the wire starts what is due at `now_ns` before
+    /// this event. Returns when the first packet leaves `propagation`, if nothing leaves before it.
     #[inline(always)]
     pub(crate) fn arrive_foreseen<O: Observer<H>>(
         &mut self,
@@ -76,7 +77,7 @@ impl<H: Header> Link<H> {
         due_ns
     }
 
-    /// The same behind random losses. Apart, so that a packet which cannot be lost need not be in memory.
+    /// The same after random loss. A separate function, so that a packet that cannot be lost need not be in memory.
     #[inline(never)]
     fn arrive_with_losses<O: Observer<H>>(
         &mut self,
@@ -101,7 +102,7 @@ impl<H: Header> Link<H> {
         due_ns
     }
 
-    /// A packet joins the queue if it fits; when it comes out of `propagation` if it is the next, ns.
+    /// A packet joins the queue if it fits. Returns when it leaves `propagation`, if nothing leaves before it, ns.
     #[inline(always)]
     fn join_foreseen<O: Observer<H>>(
         &mut self,
