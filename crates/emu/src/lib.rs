@@ -31,6 +31,8 @@
 //! | `prepared` | hosts whose idle path has been measured |
 //! | `emulation` | a network with hosts that runs until it is stopped |
 //! | `run` | a whole run |
+//! | `uml` | a whole run in a guest, whose process it starts |
+//! | `guest` | the same in the process of a guest in virtual time |
 //! | `facts` | which of a run's requirements this machine meets |
 
 mod applications;
@@ -43,6 +45,7 @@ mod emulation;
 mod error;
 mod facts;
 mod gateway;
+pub mod guest;
 mod hosts;
 mod interface_capture;
 mod machine;
@@ -63,6 +66,7 @@ mod summarize;
 #[cfg(test)]
 mod testbed;
 mod traffic;
+pub mod uml;
 
 pub use between::{Between, Rebind, Rebound};
 pub use check::check;

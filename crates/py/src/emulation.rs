@@ -222,7 +222,7 @@ impl Emulation {
     fn stop(&self, py: Python<'_>) -> PyResult<Output> {
         let emulation = self.lock().take().ok_or_else(stopped)?;
         let inner = py.detach(|| emulation.stop()).map_err(to_python)?;
-        Ok(Output { inner })
+        Output::of(inner)
     }
 }
 

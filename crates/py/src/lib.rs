@@ -87,28 +87,25 @@ impl Control {
 /// The result of a run: its summary and its tables.
 #[pyclass(frozen, module = "dumbbell._core")]
 struct Output {
-    inner: dumbbell_results::Output,
+    summary: String,
+    tables: Vec<dumbbell_results::Table>,
 }
 
 #[pymethods]
 impl Output {
     /// The summary, as JSON.
-    fn summary(&self) -> PyResult<String> {
-        to_json(&self.inner.summary)
+    fn summary(&self) -> &str {
+        &self.summary
     }
 
     /// Names of the tables, in the order they were recorded.
     fn table_names(&self) -> Vec<String> {
-        self.inner
-            .tables
-            .iter()
-            .map(|table| table.name.clone())
-            .collect()
+        self.tables.iter().map(|table| table.name.clone()).collect()
     }
 
     /// A table, without a copy; `pyarrow.table()` and other Arrow libraries accept it.
     fn table(&self, name: &str) -> PyResult<Table> {
-        let table = self.inner.tables.iter().find(|table| table.name == name);
+        let table = self.tables.iter().find(|table| table.name == name);
         let table = table.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         Ok(Table {
             batch: table.batch.clone(),
@@ -137,6 +134,15 @@ impl Table {
             PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
             PyCapsule::new_with_value(py, array, c"arrow_array")?,
         ))
+    }
+}
+
+impl Output {
+    fn of(output: dumbbell_results::Output) -> PyResult<Self> {
+        Ok(Self {
+            summary: to_json(&output.summary)?,
+            tables: output.tables,
+        })
     }
 }
 
@@ -192,10 +198,33 @@ fn run(
         ))),
     };
     match output {
-        Ok(inner) => Ok(Output { inner }),
+        Ok(output) => Output::of(output),
         Err(Failure::Cancelled) => Err(Cancelled::new_err("cancelled")),
         Err(Failure::Refused(message)) => Err(EngineError::new_err(message)),
         Err(Failure::Fault(message)) => Err(CongestionControlFault::new_err(message)),
+    }
+}
+
+/// Run a scenario on a guest's kernel, in virtual time. `kernel` is the executable, `library` what its kernel loads.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, kernel, library, control=None))]
+fn run_in_guest(
+    py: Python<'_>,
+    scenario_json: &str,
+    kernel: PathBuf,
+    library: PathBuf,
+    control: Option<&Control>,
+) -> PyResult<Output> {
+    let scenario = read_scenario(scenario_json)?;
+    let control = control
+        .map(|control| Arc::clone(&control.inner))
+        .unwrap_or_default();
+    let guest = dumbbell_emu::uml::Guest { kernel, library };
+    let ran = py.detach(|| guest.run(scenario_json, &scenario, &control));
+    match ran {
+        Ok(dumbbell_emu::uml::Ran { summary, tables }) => Ok(Output { summary, tables }),
+        Err(dumbbell_emu::Error::Cancelled) => Err(Cancelled::new_err("cancelled")),
+        Err(error) => Err(EngineError::new_err(error.to_string())),
     }
 }
 
@@ -384,7 +413,7 @@ mod _core {
         Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
         builtin_sources, check_for_kernel, check_impairments, check_medium, check_traffic,
         congestion_controls, describe, distribution_mean_milli, distributions, impairments,
-        machine, media, native_compiler, queue_disciplines, run, tcp_kernels,
+        machine, media, native_compiler, queue_disciplines, run, run_in_guest, tcp_kernels,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.

@@ -258,6 +258,14 @@ impl Column {
         self.content.values.buffers().concat()
     }
 
+    /// The numbers of the labels, if it has labels.
+    pub(crate) fn codes(&self) -> Option<&Self> {
+        match &self.content.values {
+            Values::Labels { codes, .. } => Some(codes),
+            _ => None,
+        }
+    }
+
     /// The labels that the column's codes number.
     pub fn labels(&self) -> Option<&Self> {
         match &self.content.values {

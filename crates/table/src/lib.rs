@@ -11,6 +11,7 @@
 mod arrow;
 mod batch;
 mod bits;
+mod bytes;
 mod column;
 
 pub use arrow::{ArrowArray, ArrowSchema};

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::machine::kernel;
 
 /// Names of the running kernel's own congestion controls begin with this.
-const KERNELS_OWN: &str = "linux/";
+pub(crate) const KERNELS_OWN: &str = "linux/";
 
 /// Not the name of one, but that which sockets have unless they choose another.
 pub(crate) const KERNELS_DEFAULT: &str = "linux/default";
@@ -48,6 +48,14 @@ impl KernelCc {
                 }
             };
         scenario.groups.iter().map(of_group).collect()
+    }
+
+    /// Those of groups whose congestion controls are a guest's own.
+    pub(crate) fn of_guest(scenario: &Scenario) -> Vec<Self> {
+        let names = scenario.groups.iter().map(|group| &group.cc.name);
+        names
+            .map(|name| Self::Own(name.trim_start_matches(KERNELS_OWN).to_owned()))
+            .collect()
     }
 
     fn own(name: &str) -> Result<Self, Error> {

@@ -1,9 +1,10 @@
 //! Where packets come from a host and go to it.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd as _, BorrowedFd};
 
 use crate::hosts::interface::Interface;
+use crate::hosts::port::Port;
 use crate::hosts::tun::Tun;
 
 /// A device: reads return what the host sends, writes are received by it. Both are with a virtio-net header and without
@@ -14,6 +15,8 @@ pub(crate) enum Device {
     Tun(Tun),
     /// An interface of this machine, with the host behind it.
     Interface(Box<Interface>),
+    /// A device of a guest.
+    Guest(Port),
 }
 
 impl Device {
@@ -23,6 +26,7 @@ impl Device {
         match self {
             Self::Tun(tun) => tun.read(buffer),
             Self::Interface(interface) => interface.read(buffer),
+            Self::Guest(port) => Ok(port.read(buffer)),
         }
     }
 
@@ -32,6 +36,10 @@ impl Device {
         match self {
             Self::Tun(tun) => tun.write(packet),
             Self::Interface(interface) => interface.write([packet, &[], &[]]),
+            Self::Guest(port) => {
+                port.write([packet, &[], &[]]);
+                Ok(())
+            }
         }
     }
 
@@ -41,15 +49,21 @@ impl Device {
         match self {
             Self::Tun(tun) => tun.write_parts(parts),
             Self::Interface(interface) => interface.write(parts),
+            Self::Guest(port) => {
+                port.write(parts);
+                Ok(())
+            }
         }
     }
 }
 
-impl AsFd for Device {
-    fn as_fd(&self) -> BorrowedFd<'_> {
+impl Device {
+    /// What is readable when the host has sent something; `None` of a guest's, which calls.
+    pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match self {
-            Self::Tun(tun) => tun.as_fd(),
-            Self::Interface(interface) => interface.as_fd(),
+            Self::Tun(tun) => Some(tun.as_fd()),
+            Self::Interface(interface) => Some(interface.as_fd()),
+            Self::Guest(_) => None,
         }
     }
 }

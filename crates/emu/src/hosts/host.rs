@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use dumbbell_net::{DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES};
 use dumbbell_scenario::address_plan::{host_addresses, host_addresses6};
@@ -14,6 +15,7 @@ use crate::hosts::device::Device;
 use crate::hosts::interface::Interface;
 use crate::hosts::namespace::Namespace;
 use crate::hosts::netlink::{DeviceSettings, Netlink, RouteConnections};
+use crate::hosts::port::{Outgoing, Port};
 use crate::hosts::sysctls::{IPV6_SETTINGS, cannot_set, set_sysctls, set_sysctls_of_programs};
 use crate::hosts::tun::{DEVICE, Offload, Tun};
 use crate::packet::super_packet::Taken;
@@ -91,11 +93,39 @@ impl Hosts {
         })
     }
 
+    /// The hosts of a guest, which are made there; by group the sender's and the receiver's are numbered.
+    pub(crate) fn of_guest(
+        scenario: &Scenario,
+        outgoing: &Arc<Mutex<Outgoing>>,
+    ) -> Result<Self, Error> {
+        let made = |role| -> Result<Vec<Host>, Error> {
+            let groups = (0..).zip(&scenario.groups);
+            groups
+                .map(|(index, group)| {
+                    let number = 2 * u32::from(index) + u32::from(role == Role::Receiver);
+                    Ok(Host {
+                        namespace: Namespace::current()?,
+                        device: Device::Guest(Port::new(number, outgoing)),
+                        address: Addresses::new(role, index, group).v4.0,
+                        address6: None,
+                        runs_programs: false,
+                        is_gateway: false,
+                        is_l4s: false,
+                    })
+                })
+                .collect()
+        };
+        Ok(Self {
+            senders: made(Role::Sender)?,
+            receivers: made(Role::Receiver)?,
+        })
+    }
+
     /// Whether all are ours, and not machines behind interfaces.
     pub(crate) fn are_ours(&self) -> bool {
         let all = self.senders.iter().chain(&self.receivers);
         all.into_iter()
-            .all(|host| matches!(host.device, Device::Tun(_)))
+            .all(|host| !matches!(host.device, Device::Interface(_)))
     }
 
     /// Lets the packets of both hosts of `group` enter the path as L4S's, and its sender's leave one by one where a
@@ -218,7 +248,7 @@ impl Host {
     /// What it takes from the path; `None`: anything, for what is not for the path is not read.
     pub(crate) fn taken(&self) -> Option<Taken> {
         match self.device {
-            Device::Tun(_) => Some(Taken {
+            Device::Tun(_) | Device::Guest(_) => Some(Taken {
                 address: self.address,
                 address6: self.address6,
                 any_protocol: self.runs_programs,

@@ -8,5 +8,6 @@ pub(crate) mod namespace;
 pub(crate) mod neighbours;
 pub(crate) mod netlink;
 pub(crate) mod netlink_message;
+pub(crate) mod port;
 pub(crate) mod sysctls;
 pub(crate) mod tun;

@@ -20,35 +20,47 @@ const WMEM_DEFAULT_BYTES: u64 = 16_384;
 /// Linux charges a socket's buffer with whole buffers, not payload: at most about four times as much.
 const BUFFER_BYTES_PER_PAYLOAD_BYTE: u64 = 4;
 
-/// Sets the calling thread's network namespace; no other has these values.
-pub(crate) fn set_sysctls(group: &Group) -> Result<(), Error> {
-    let buffer_bytes = |payload_bytes: u64| {
-        payload_bytes
-            .saturating_mul(BUFFER_BYTES_PER_PAYLOAD_BYTE)
-            .clamp(MIN_BUFFER_BYTES, MAX_BUFFER_BYTES)
-    };
-    let rmem = buffer_bytes(group.host.rwnd_bytes);
+/// `tcp_rmem` of a group's hosts, bytes.
+pub(crate) fn tcp_rmem(group: &Group) -> [u64; 3] {
+    let largest = buffer_bytes(group.host.rwnd_bytes);
     // A window that is not a limit is left to Linux's autotuning, which starts from its usual
     // default: while a window grows towards its buffer, Linux acknowledges every packet.
-    let rmem_start = match group.host.rwnd_bytes {
+    let start = match group.host.rwnd_bytes {
         UNLIMITED_BYTES.. => RMEM_DEFAULT_BYTES,
-        _ => rmem,
+        _ => largest,
     };
-    let wmem = buffer_bytes(group.host.sndbuf_bytes);
+    [4096, start, largest]
+}
+
+/// `tcp_wmem` of a group's hosts, bytes.
+pub(crate) fn tcp_wmem(group: &Group) -> [u64; 3] {
+    let largest = buffer_bytes(group.host.sndbuf_bytes);
     // A send buffer that is not a limit has its full size from the start. Linux's autotuning aims
     // at two cwnds and may limit a flow in recovery, when nothing is acknowledged for a round trip
     // or more.
-    let wmem_start = match group.host.sndbuf_bytes {
-        UNLIMITED_BYTES.. => wmem,
+    let start = match group.host.sndbuf_bytes {
+        UNLIMITED_BYTES.. => largest,
         _ => WMEM_DEFAULT_BYTES,
     };
+    [4096, start, largest]
+}
+
+fn buffer_bytes(payload_bytes: u64) -> u64 {
+    payload_bytes
+        .saturating_mul(BUFFER_BYTES_PER_PAYLOAD_BYTE)
+        .clamp(MIN_BUFFER_BYTES, MAX_BUFFER_BYTES)
+}
+
+/// Sets the calling thread's network namespace; no other has these values.
+pub(crate) fn set_sysctls(group: &Group) -> Result<(), Error> {
+    let triple = |[smallest, start, largest]: [u64; 3]| format!("{smallest} {start} {largest}");
     // Keeps router solicitations and multicast membership reports off the path.
     set_ipv6("disable_ipv6", "1")?;
     for (name, value) in [
         // A connection must not start with what an earlier one learned.
         ("tcp_no_metrics_save", "1".to_owned()),
-        ("tcp_rmem", format!("4096 {rmem_start} {rmem}")),
-        ("tcp_wmem", format!("4096 {wmem_start} {wmem}")),
+        ("tcp_rmem", triple(tcp_rmem(group))),
+        ("tcp_wmem", triple(tcp_wmem(group))),
         (
             "tcp_slow_start_after_idle",
             u8::from(group.host.slow_start_after_idle).to_string(),

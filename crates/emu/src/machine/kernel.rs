@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use crate::error::Error;
 
@@ -13,8 +14,19 @@ const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
+/// The release of the guest's kernel, in the process of a guest.
+static GUESTS_RELEASE: OnceLock<String> = OnceLock::new();
+
+/// From now on the kernel of this process is a guest's.
+pub(crate) fn set_guests_release(release: &str) {
+    GUESTS_RELEASE.get_or_init(|| release.to_owned());
+}
+
 /// The output of `uname -r`.
 pub(crate) fn release() -> String {
+    if let Some(release) = GUESTS_RELEASE.get() {
+        return release.clone();
+    }
     let release = fs::read_to_string("/proc/sys/kernel/osrelease");
     release.unwrap_or_default().trim().to_owned()
 }

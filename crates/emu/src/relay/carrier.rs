@@ -143,6 +143,22 @@ impl Carrier {
         Ok(())
     }
 
+    /// Reads what hosts have sent at an entrance, which arrives now.
+    pub(crate) fn arrive(&mut self, entrance: usize) -> Result<(), Error> {
+        while self.read_some(entrance)? {}
+        Ok(())
+    }
+
+    /// When this part must be advanced: packets, the start and the end of measuring are due.
+    pub(crate) fn due_ns(&self) -> u64 {
+        let edge_ns = match (self.has_begun, &self.measurement) {
+            (false, None) => self.plan.epoch_ns,
+            (true, None) => self.end.ns(),
+            _ => u64::MAX,
+        };
+        self.outlook.next_delivery_ns(&self.network).min(edge_ns)
+    }
+
     /// What hosts sent other than TCP and UDP packets for one another.
     pub(crate) fn foreign_pkts(&self) -> u64 {
         self.inlet.foreign_pkts
@@ -202,7 +218,7 @@ impl Carrier {
     }
 
     /// Lets everything happen that is due at `now_ns`, at its due time.
-    fn advance(&mut self, now_ns: u64) -> Result<(), Error> {
+    pub(crate) fn advance(&mut self, now_ns: u64) -> Result<(), Error> {
         if !self.has_begun && self.measurement.is_none() && now_ns >= self.plan.epoch_ns {
             self.process(self.plan.epoch_ns)?;
             self.begin();

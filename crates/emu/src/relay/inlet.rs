@@ -1,6 +1,6 @@
 //! Where packets enter a part of the network: devices of hosts, read and split.
 
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use dumbbell_scenario::Way;
@@ -56,7 +56,10 @@ impl Inlet {
     /// The devices that are read, by entrance.
     pub(crate) fn descriptors<'a>(&self, hosts: &'a Hosts) -> impl Iterator<Item = BorrowedFd<'a>> {
         let routes = self.routes.iter();
-        routes.map(|route| hosts.entrance(route.way, route.group).device.as_fd())
+        routes.filter_map(|route| {
+            let host = hosts.entrance(route.way, route.group);
+            host.device.descriptor()
+        })
     }
 
     /// Reads once at an entrance: how many bytes, if there was anything.

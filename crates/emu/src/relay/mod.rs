@@ -17,6 +17,7 @@
 mod carrier;
 mod changes;
 mod connections;
+pub(crate) mod driven;
 mod flow_table;
 mod flows;
 mod inlet;

@@ -52,7 +52,7 @@ impl Outlet {
         nat: Option<&Arc<Mutex<Rebinding>>>,
     ) -> Self {
         let receivers = hosts.receivers.iter();
-        let is_ours = receivers.map(|host| matches!(host.device, Device::Tun(_)));
+        let is_ours = receivers.map(|host| !matches!(host.device, Device::Interface(_)));
         Self {
             hosts: Arc::clone(hosts),
             may_join: (scenario.groups.iter().zip(is_ours))

@@ -22,6 +22,12 @@ pub(crate) fn parts(scenario: &Scenario) -> Vec<Part> {
     at_most(components, cpus.max(2))
 }
 
+/// The whole network as one part.
+pub(crate) fn whole(scenario: &Scenario) -> Part {
+    let components = components(&scenario.network(0), scenario.groups.len());
+    components.into_iter().reduce(together).unwrap_or_default()
+}
+
 fn components(network: &Network<Frame>, groups: usize) -> Vec<Part> {
     let (numbers, links) = (network.components(), network.links_of_routes());
     let count = numbers.iter().max().map_or(0, |&last| last + 1);

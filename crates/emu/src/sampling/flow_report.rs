@@ -3,9 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use crate::applications::{ApplicationReport, UserReport};
-use crate::sampling::reading::syn_retransmits;
 use crate::sampling::sampler::{FlowEnd, Means};
-use crate::sockets::connection::Connection;
+use crate::sockets::connection::{Connection, Established};
 
 /// One flow over its life. Times count from the start of the run; `None`: not reported by the
 /// kernel.
@@ -61,14 +60,47 @@ pub(crate) struct Crossed {
     pub(crate) received_bytes: u64,
 }
 
+/// What became of a connection, by those who use it. Times are of the monotonic clock, ns.
+#[derive(Clone, Debug)]
+pub(crate) struct Course {
+    pub(crate) flow: u32,
+    pub(crate) group: usize,
+    /// After the start of the run.
+    pub(crate) start_ns: u64,
+    pub(crate) established: Option<Established>,
+    pub(crate) finished_ns: Option<u64>,
+    pub(crate) written_bytes: u64,
+}
+
+impl From<&Connection> for Course {
+    fn from(connection: &Connection) -> Self {
+        Self {
+            flow: connection.flow,
+            group: connection.group,
+            start_ns: connection.start_ns,
+            established: connection.established.get().copied(),
+            finished_ns: connection.finished_ns.get().copied(),
+            written_bytes: connection.written_bytes.load(Ordering::Acquire),
+        }
+    }
+}
+
+impl Course {
+    /// Payload that the receiving application could have read: without the byte that TCP counts for a FIN.
+    pub(crate) fn payload_bytes(&self, received_bytes: u64) -> u64 {
+        received_bytes.min(self.written_bytes)
+    }
+
+    /// SYNs sent again before the connection was established.
+    pub(crate) fn syn_retransmits(&self) -> u32 {
+        self.established
+            .map_or(0, |established| established.info.total_retrans_pkts)
+    }
+}
+
 impl FlowReport {
-    pub(crate) fn new(
-        connection: &Connection,
-        end: &FlowEnd,
-        means: &Means,
-        epoch_ns: u64,
-    ) -> Self {
-        let established = connection.established.get();
+    pub(crate) fn new(course: &Course, end: &FlowEnd, means: &Means, epoch_ns: u64) -> Self {
+        let established = course.established;
         let handshake = established.map(|established| established.info);
         let sender = end.sender.unwrap_or_default();
         let receiver = end.receiver.unwrap_or_default();
@@ -77,7 +109,7 @@ impl FlowReport {
         let syn_retransmits = if is_connecting {
             sender.total_retrans_pkts
         } else {
-            syn_retransmits(connection)
+            course.syn_retransmits()
         };
         let since_handshake = |at_end: u64, at_handshake: u64| {
             if is_connecting {
@@ -90,17 +122,14 @@ impl FlowReport {
         let told_us = sender.sndbuf_limited_us.unwrap_or(0);
         let sndbuf_limited_us = told_us.max(means.sndbuf_limited_us());
         Self {
-            flow: connection.flow,
-            group: connection.group,
-            start_ns: connection.start_ns,
+            flow: course.flow,
+            group: course.group,
+            start_ns: course.start_ns,
             established_ns: established.map(|established| established.time_ns - epoch_ns),
-            finished_ns: connection
-                .finished_ns
-                .get()
-                .map(|time_ns| time_ns - epoch_ns),
+            finished_ns: course.finished_ns.map(|time_ns| time_ns - epoch_ns),
             kernel_cc: end.kernel_cc.clone(),
-            written_bytes: connection.written_bytes.load(Ordering::Acquire),
-            received_bytes: connection.payload_bytes(receiver.received_bytes),
+            written_bytes: course.written_bytes,
+            received_bytes: course.payload_bytes(receiver.received_bytes),
             cwnd_mean_pkts: means.cwnd_pkts(),
             cwnd_max_pkts: u64::from(means.cwnd_max_pkts),
             ssthresh_max_pkts: u64::from(means.ssthresh_max_pkts),

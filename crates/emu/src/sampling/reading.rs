@@ -11,6 +11,7 @@ use dumbbell_scenario::Scenario;
 use crate::applications::{LiveUser, LiveUsers};
 use crate::error::Error;
 use crate::machine::clock::monotonic_ns;
+use crate::sampling::flow_report::Course;
 use crate::sockets::connection::Connection;
 use crate::sockets::socket;
 use crate::sockets::tcp_info::TcpInfo;
@@ -57,6 +58,22 @@ pub(crate) struct Reading {
     pub(crate) syn_retransmits: u32,
     /// The sender's socket or a user's latest, if it has one.
     sender: Sender,
+}
+
+impl Reading {
+    /// That of a guest's connection, whose place is its flow's number.
+    pub(crate) fn of_guest(course: &Course, info: TcpInfo, is_sndbuf_limited: bool) -> Self {
+        Self {
+            flow: course.flow,
+            group: course.group,
+            start_ns: course.start_ns,
+            is_sndbuf_limited,
+            info,
+            cwnd_max_pkts: info.snd_cwnd_pkts,
+            syn_retransmits: course.syn_retransmits(),
+            sender: Sender::Connection(course.flow as usize),
+        }
+    }
 }
 
 #[derive(Debug)]

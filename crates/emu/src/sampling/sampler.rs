@@ -22,7 +22,7 @@ use crate::sockets::socket;
 use crate::sockets::tcp_info::TcpInfo;
 
 /// Interval when the scenario requests no time series: the means still need samples.
-const MEANS_INTERVAL_NS: u64 = 10_000_000;
+pub(crate) const MEANS_INTERVAL_NS: u64 = 10_000_000;
 
 /// Longest sleep without checking whether to stop.
 const LONGEST_SLEEP_NS: u64 = 20_000_000;
@@ -78,7 +78,7 @@ pub(crate) struct Means {
     /// Largest ssthresh apart from "unlimited".
     pub(crate) ssthresh_max_pkts: u32,
     /// Payload received when the time series was last sampled.
-    received_bytes: u64,
+    pub(crate) received_bytes: u64,
 }
 
 /// A flow at the end of the run.
@@ -279,7 +279,7 @@ impl Means {
     }
 
     /// Weights this sample's values by the time since the last one; returns that time.
-    fn note(&mut self, reading: &Reading, epoch_ns: u64) -> u64 {
+    pub(crate) fn note(&mut self, reading: &Reading, epoch_ns: u64) -> u64 {
         let info = &reading.info;
         let elapsed_ns = self.pass(reading, epoch_ns);
         let over_time = |pkts: u32| u128::from(pkts) * u128::from(elapsed_ns);
@@ -326,17 +326,17 @@ impl Means {
 }
 
 /// What a row has in addition to the sender's TCP_INFO.
-struct Row {
-    time_us: i64,
-    flow: u32,
+pub(crate) struct Row {
+    pub(crate) time_us: i64,
+    pub(crate) flow: u32,
     /// 0: none yet; of programs, none since the last row.
-    rtt_us: u32,
-    goodput_bps: u64,
-    syn_retransmits: u32,
+    pub(crate) rtt_us: u32,
+    pub(crate) goodput_bps: u64,
+    pub(crate) syn_retransmits: u32,
 }
 
 impl Row {
-    fn append(&self, info: &TcpInfo, samples: &mut FlowSamples) {
+    pub(crate) fn append(&self, info: &TcpInfo, samples: &mut FlowSamples) {
         let known = |value: u32, unknown: u32| if value == unknown { UNKNOWN } else { value };
         samples.time_us.push(self.time_us);
         samples.flow.push(self.flow);
@@ -397,6 +397,6 @@ fn sleep(due_ns: u64, end: &RunEnd, stopped: &AtomicBool) -> Woken {
 }
 
 /// A histogram of ns up to 10 s with a relative error of 1 %.
-fn histogram_ns() -> Histogram<u32> {
+pub(crate) fn histogram_ns() -> Histogram<u32> {
     Histogram::new_with_bounds(1, 10_000_000_000, 2).expect("the bounds are valid")
 }

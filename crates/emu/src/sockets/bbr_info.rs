@@ -54,10 +54,15 @@ impl BbrInfo {
             Some(socket) => socket::cc_info(socket, &mut answer)?,
             None => &[],
         };
+        self.push(answer);
+        Ok(())
+    }
+
+    /// Appends a row: the state in an answer of TCP_CC_INFO.
+    pub(crate) fn push(&mut self, answer: &[u8]) {
         for (column, value) in self.0.columns.iter_mut().zip(values(answer)) {
             column.push(value);
         }
-        Ok(())
     }
 }
 

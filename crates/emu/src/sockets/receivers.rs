@@ -23,7 +23,7 @@ const LOW_WATER_BYTES: u64 = 16 * 1024;
 
 /// Bytes that are read as they arrive: Linux sizes the buffer by what is read per RTT, and in slow
 /// start a reader that waits makes the window lag behind cwnd.
-const PROMPT_BYTES: u64 = 1 << 20;
+pub(crate) const PROMPT_BYTES: u64 = 1 << 20;
 
 /// Receive buffer per byte of a limited window, and what is added to it: the kernel counts a
 /// multiple of a packet's payload, especially for small ones. The window, not the buffer, should be
@@ -49,14 +49,18 @@ pub(crate) fn limit_window(socket: &OwnedFd, group: &Group) -> io::Result<()> {
     let Some(window_bytes) = limited_window(group) else {
         return Ok(());
     };
-    let buffer_bytes = BUFFER_PER_WINDOW * u64::from(window_bytes) + BUFFER_EXTRA_BYTES;
-    fix_buffer(socket, buffer_bytes)?;
+    fix_buffer(socket, buffer_bytes(window_bytes))?;
     clamp_window(socket, window_bytes)
 }
 
 /// The window to which the receivers of a group are limited, if any.
 pub(crate) fn limited_window(group: &Group) -> Option<u32> {
     (group.host.rwnd_bytes < UNLIMITED_BYTES).then_some(group.host.rwnd_bytes as u32)
+}
+
+/// The receive buffer of a limited window, bytes.
+pub(crate) fn buffer_bytes(window_bytes: u32) -> u64 {
+    BUFFER_PER_WINDOW * u64::from(window_bytes) + BUFFER_EXTRA_BYTES
 }
 
 /// A buffer that Linux leaves as it is. Without the privilege to go beyond `net.core.rmem_max` it is the
@@ -108,12 +112,17 @@ struct Reading {
     low_water_bytes: u64,
 }
 
+/// Bytes that must have arrived before a group's readers are woken, after the first [`PROMPT_BYTES`].
+pub(crate) fn low_water_bytes(group: &Group) -> u64 {
+    LOW_WATER_BYTES.min(group.host.rwnd_bytes / 2).max(1)
+}
+
 impl Reading {
     fn of_group(group: &Group) -> Self {
         Self {
             pending_window: limited_window(group),
             prompt_bytes: PROMPT_BYTES,
-            low_water_bytes: LOW_WATER_BYTES.min(group.host.rwnd_bytes / 2).max(1),
+            low_water_bytes: low_water_bytes(group),
         }
     }
 }

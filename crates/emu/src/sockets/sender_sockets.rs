@@ -116,15 +116,18 @@ pub(crate) fn unsent_bytes(scenario: &Scenario) -> libc::c_int {
     flow_bytes.clamp(128 << 10, 4 << 20) as libc::c_int
 }
 
-/// Limits payload that is written and not acknowledged. The kernel counts the memory that the send queue
-/// takes, so the limit is made larger by the overhead of its buffers.
-fn fix_send_buffer(sender: &OwnedFd, group: &Group) -> io::Result<()> {
+/// Memory of a limited send buffer, bytes. The kernel counts what the send queue takes, so the limit is made larger by
+/// the overhead of its buffers.
+pub(crate) fn send_memory_bytes(group: &Group) -> u64 {
     let pkts = if group.host.tso { OFFLOADED_PKTS } else { 1 };
     let payload_bytes = pkts * u64::from(group.host.mss_bytes);
-    let memory_bytes =
-        group.host.sndbuf_bytes * (payload_bytes + SEND_OVERHEAD_BYTES) / payload_bytes;
+    group.host.sndbuf_bytes * (payload_bytes + SEND_OVERHEAD_BYTES) / payload_bytes
+}
+
+/// Limits payload that is written and not acknowledged.
+fn fix_send_buffer(sender: &OwnedFd, group: &Group) -> io::Result<()> {
     // The kernel doubles the value.
-    let half_bytes = i32::try_from(memory_bytes / 2).unwrap_or(i32::MAX / 2);
+    let half_bytes = i32::try_from(send_memory_bytes(group) / 2).unwrap_or(i32::MAX / 2);
     let set = |option| socket::set(sender, libc::SOL_SOCKET, option, half_bytes);
     match set(libc::SO_SNDBUFFORCE) {
         // Without privilege, up to `net.core.wmem_max`.

@@ -14,7 +14,7 @@ use crate::sockets::socket;
 
 /// Bytes per write: large, because TCP marks the end of each with PSH, for which the receiver may
 /// send an extra ACK; and small enough to stay in the cache.
-const WRITE_BYTES: usize = 256 * 1024;
+pub(crate) const WRITE_BYTES: usize = 256 * 1024;
 
 /// Number of writes to one socket before the others are served.
 const WRITES_PER_TURN: usize = 4;

@@ -344,7 +344,7 @@ impl RunningTraffic {
             .zip(&sampled.ends)
             .map(|(connection, end)| {
                 let means = &sampled.means[connection.flow as usize];
-                FlowReport::new(connection, end, means, self.epoch_ns)
+                FlowReport::new(&connection.into(), end, means, self.epoch_ns)
             })
             .collect();
         let (users, transfers) = applications

@@ -1,0 +1,177 @@
+//! Samples of a guest's flows: the same rows as those of the kernel engine's sampler.
+
+use dumbbell_results::{FlowSamples, StateSamples, per_second};
+use dumbbell_scenario::{Scenario, UNLIMITED_BYTES};
+
+use super::tcp_info;
+use crate::machine::clock::monotonic_ns;
+use crate::relay::latest_rtt::LatestRtt;
+use crate::sampling::flow_report::Course;
+use crate::sampling::reading::Reading;
+use crate::sampling::sampler::{FlowEnd, MEANS_INTERVAL_NS, Means, Row};
+use crate::sockets::bbr_info::BbrInfo;
+use crate::sockets::connection::Established;
+use crate::sockets::tcp_info::TcpInfo;
+
+/// What the guest's kernel says of a flow. Answers are empty where there is no socket.
+#[derive(Clone, Copy, Debug)]
+pub struct State<'a> {
+    /// TCP_INFO of the sender.
+    pub sender: &'a [u8],
+    /// TCP_INFO of the receiver.
+    pub receiver: &'a [u8],
+    /// TCP_CC_INFO of the sender.
+    pub cc: &'a [u8],
+    /// The congestion control algorithm that the sender runs, by the kernel's name.
+    pub name: &'a str,
+    /// Payload that was written.
+    pub written_bytes: u64,
+}
+
+/// A row that is complete when the instant is known.
+struct Pending {
+    flow: u32,
+    info: TcpInfo,
+    received_bytes: u64,
+    rtt_us: u32,
+}
+
+/// What is known of the flows.
+pub(super) struct Series {
+    interval_ns: u64,
+    is_recording: bool,
+    courses: Vec<Course>,
+    is_sndbuf_limited: Vec<bool>,
+    means: Vec<Means>,
+    ends: Vec<FlowEnd>,
+    samples: FlowSamples,
+    bbr: Vec<Option<BbrInfo>>,
+    pending: Vec<Pending>,
+}
+
+/// Samples, the state of the kernel's own bbr by group, and of each flow its course, its end and its means.
+type Parts = (
+    FlowSamples,
+    Vec<Option<StateSamples>>,
+    Vec<Course>,
+    Vec<FlowEnd>,
+    Vec<Means>,
+);
+
+impl Series {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        let flows = scenario.flow_count();
+        let is_recording = scenario.sample_interval_ns > 0;
+        let instants = (scenario.duration_ns)
+            .checked_div(scenario.sample_interval_ns)
+            .unwrap_or(0) as usize;
+        let groups = || scenario.groups.iter().enumerate();
+        let of_flows = groups()
+            .flat_map(|(number, group)| std::iter::repeat_n((number, group), group.flows as usize));
+        Self {
+            interval_ns: if is_recording {
+                scenario.sample_interval_ns
+            } else {
+                MEANS_INTERVAL_NS
+            },
+            is_recording,
+            courses: (0..)
+                .zip(of_flows.clone())
+                .map(|(flow, (number, group))| Course {
+                    flow,
+                    group: number,
+                    start_ns: group.start_of(scenario.seed, flow),
+                    established: None,
+                    finished_ns: None,
+                    written_bytes: 0,
+                })
+                .collect(),
+            is_sndbuf_limited: of_flows
+                .map(|(_, group)| group.host.sndbuf_bytes < UNLIMITED_BYTES)
+                .collect(),
+            means: vec![Means::default(); flows],
+            ends: vec![FlowEnd::default(); flows],
+            samples: FlowSamples::with_capacity(instants * flows),
+            bbr: groups()
+                .map(|(_, group)| BbrInfo::of_group(group, instants))
+                .collect(),
+            pending: Vec::with_capacity(flows),
+        }
+    }
+
+    pub(super) fn interval_ns(&self) -> u64 {
+        self.interval_ns
+    }
+
+    pub(super) fn established(&mut self, flow: u32, info: &[u8]) {
+        self.courses[flow as usize].established = Some(Established {
+            time_ns: monotonic_ns(),
+            info: tcp_info(info),
+        });
+    }
+
+    pub(super) fn finished(&mut self, flow: u32) {
+        self.courses[flow as usize].finished_ns = Some(monotonic_ns());
+    }
+
+    pub(super) fn sample(&mut self, flow: u32, state: &State<'_>, latest: &[LatestRtt]) {
+        let course = &mut self.courses[flow as usize];
+        course.written_bytes = state.written_bytes;
+        let received_bytes = course.payload_bytes(tcp_info(state.receiver).received_bytes);
+        if let Some(bbr) = (self.bbr[course.group].as_mut()).filter(|_| self.is_recording) {
+            bbr.push(state.cc);
+        }
+        self.pending.push(Pending {
+            flow,
+            info: tcp_info(state.sender),
+            received_bytes,
+            rtt_us: latest[flow as usize].rtt_us(),
+        });
+    }
+
+    pub(super) fn sampled(&mut self, epoch_ns: u64, instant_ns: u64) {
+        for sample in self.pending.drain(..) {
+            let flow = sample.flow as usize;
+            let course = &self.courses[flow];
+            let means = &mut self.means[flow];
+            let reading = Reading::of_guest(course, sample.info, self.is_sndbuf_limited[flow]);
+            let elapsed_ns = means.note(&reading, epoch_ns);
+            if !self.is_recording {
+                continue;
+            }
+            let new_bytes = sample.received_bytes.saturating_sub(means.received_bytes);
+            means.received_bytes = sample.received_bytes;
+            let row = Row {
+                time_us: (instant_ns / 1000) as i64,
+                flow: sample.flow,
+                rtt_us: sample.rtt_us,
+                goodput_bps: per_second(new_bytes * 8, elapsed_ns, 1_000_000_000),
+                syn_retransmits: course.syn_retransmits(),
+            };
+            row.append(&sample.info, &mut self.samples);
+        }
+    }
+
+    pub(super) fn end(&mut self, flow: u32, state: &State<'_>) {
+        let course = &mut self.courses[flow as usize];
+        course.written_bytes = state.written_bytes;
+        let is_established = course.established.is_some();
+        let sender = tcp_info(state.sender);
+        self.ends[flow as usize] = FlowEnd {
+            sender: Some(sender).filter(|info| is_established || info.has_started()),
+            receiver: (!state.receiver.is_empty()).then(|| tcp_info(state.receiver)),
+            kernel_cc: state.name.to_owned(),
+        };
+    }
+
+    pub(super) fn into_parts(self) -> Parts {
+        let bbr = self.bbr.into_iter();
+        (
+            self.samples,
+            bbr.map(|state| state.map(|state| state.0)).collect(),
+            self.courses,
+            self.ends,
+            self.means,
+        )
+    }
+}

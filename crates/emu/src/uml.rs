@@ -1,0 +1,241 @@
+//! A run in a guest: User-mode Linux, an ordinary process that boots a kernel in virtual time and runs the scenario on it
+//! (`guest`).
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use dumbbell_results::Table;
+use dumbbell_scenario::{Control, Scenario};
+
+use crate::error::Error;
+use crate::guest::{check, files};
+
+/// How often the process is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Virtual time must pass within this time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Memory of the guest: address space, of which it touches what it uses.
+const MEMORY_MB: u64 = 1024;
+
+/// The time of day at which a guest starts, in seconds since 1970: any, but always the same.
+const START_S: u64 = 1_700_000_000;
+
+/// What the guest's kernel said last, of which an error shows so many lines.
+const LAST_LINES: usize = 4;
+
+/// A kernel that runs as a process, and the library that it loads.
+#[derive(Clone, Debug)]
+pub struct Guest {
+    /// The kernel, an executable.
+    pub kernel: PathBuf,
+    /// The crate `guest`.
+    pub library: PathBuf,
+}
+
+/// What a run in a guest leaves.
+#[derive(Debug)]
+pub struct Ran {
+    /// The summary, as JSON.
+    pub summary: String,
+    /// As of a run on the other engines.
+    pub tables: Vec<Table>,
+}
+
+impl Guest {
+    /// Runs a scenario, given as JSON too.
+    ///
+    /// # Errors
+    ///
+    /// A scenario that a guest does not run, a kernel that does not boot, panics or stands still, or [`Error::Cancelled`].
+    pub fn run(&self, json: &str, scenario: &Scenario, control: &Control) -> Result<Ran, Error> {
+        check(scenario)?;
+        let directory = Scratch::new().map_err(system("cannot make a directory for the guest"))?;
+        fs::write(directory.0.join(files::SCENARIO), json)
+            .map_err(system("cannot write the guest's scenario"))?;
+        let mut guest = self.boot(&directory.0, scenario.seed)?;
+        let status = wait(&mut guest, &directory.0, scenario.duration_ns, control)?;
+        let read = |name: &str| fs::read(directory.0.join(name));
+        if let Ok(message) = read(files::ERROR) {
+            return Err(Error::Refused(
+                String::from_utf8_lossy(&message).into_owned(),
+            ));
+        }
+        let answer = read(files::SUMMARY).and_then(|summary| Ok((summary, read(files::TABLES)?)));
+        let Ok((summary, tables)) = answer else {
+            return Err(ended(status, &directory.0));
+        };
+        let tables = files::read_tables(&tables);
+        match (String::from_utf8(summary), tables) {
+            (Ok(summary), Some(tables)) => Ok(Ran { summary, tables }),
+            _ => Err(Error::Refused(
+                "the guest's result cannot be read".to_owned(),
+            )),
+        }
+    }
+
+    fn boot(&self, directory: &Path, seed: u64) -> Result<Child, Error> {
+        let log =
+            File::create(directory.join(LOG)).map_err(system("cannot write the guest's log"))?;
+        let mut command = Command::new(&self.kernel);
+        command
+            .arg(format!("mem={MEMORY_MB}M"))
+            .args([
+                "time-travel=inf-cpu",
+                &format!("time-travel-start={START_S}"),
+            ])
+            .args(["con=null", "ssl=null", "stderr=1", "loglevel=4", "panic=1"])
+            .arg(format!("uml_dir={}", directory.display()))
+            .env("DUMBBELL_LIBRARY", &self.library)
+            .env("DUMBBELL_REQUEST", directory)
+            .env("DUMBBELL_SEED", seed.to_string())
+            .stdin(Stdio::null())
+            .stdout(
+                log.try_clone()
+                    .map_err(system("cannot write the guest's log"))?,
+            )
+            .stderr(log)
+            .process_group(0);
+        let parent = std::process::id();
+        // SAFETY: between fork and exec only system calls are made.
+        unsafe {
+            command.pre_exec(move || prepare(parent));
+        }
+        command.spawn().map_err(system(&format!(
+            "cannot start the kernel {}",
+            self.kernel.display()
+        )))
+    }
+}
+
+/// The new process: addresses are the same each time, and it ends with its parent.
+fn prepare(parent: u32) -> io::Result<()> {
+    // SAFETY: no pointers are passed.
+    unsafe {
+        libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // Its core is of no use.
+        libc::setrlimit(
+            libc::RLIMIT_CORE,
+            &libc::rlimit {
+                rlim_cur: 0,
+                rlim_max: 0,
+            },
+        );
+        if libc::getppid() as u32 != parent {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+    }
+    Ok(())
+}
+
+const LOG: &str = "log";
+
+/// Waits for the end of the process; it is ended if `control` cancels or virtual time stands still.
+fn wait(
+    guest: &mut Child,
+    directory: &Path,
+    duration_ns: u64,
+    control: &Control,
+) -> Result<ExitStatus, Error> {
+    let (mut passed_ns, mut since) = (None, Instant::now());
+    loop {
+        if let Some(status) = guest
+            .try_wait()
+            .map_err(system("cannot wait for the guest"))?
+        {
+            return Ok(status);
+        }
+        let now_ns = progress_ns(directory);
+        if now_ns != passed_ns {
+            (passed_ns, since) = (now_ns, Instant::now());
+            control.set_progress(now_ns.unwrap_or(0).min(duration_ns), duration_ns);
+        }
+        let stands_still = since.elapsed() > PATIENCE;
+        if control.is_cancelled() || stands_still {
+            // It may have ended by itself.
+            let _ = guest.kill();
+            let _ = guest.wait();
+            if !stands_still {
+                return Err(Error::Cancelled);
+            }
+            return Err(Error::Refused(format!(
+                "the guest's time stood still at {:.3} s for {} s{}",
+                passed_ns.unwrap_or(0) as f64 / 1e9,
+                PATIENCE.as_secs(),
+                last_lines(directory)
+            )));
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+fn progress_ns(directory: &Path) -> Option<u64> {
+    let bytes = fs::read(directory.join(files::PROGRESS)).ok()?;
+    bytes.try_into().ok().map(u64::from_le_bytes)
+}
+
+/// An error of a guest that ended without a result.
+fn ended(status: ExitStatus, directory: &Path) -> Error {
+    let how = match status.signal() {
+        Some(signal) => format!("by signal {signal}"),
+        None => format!("with status {}", status.code().unwrap_or(0)),
+    };
+    Error::Refused(format!(
+        "the guest's kernel ended {how} before the run was over{}",
+        last_lines(directory)
+    ))
+}
+
+/// What the kernel said last, for the end of a message.
+fn last_lines(directory: &Path) -> String {
+    let log = fs::read(directory.join(LOG)).unwrap_or_default();
+    let log = String::from_utf8_lossy(&log);
+    let lines: Vec<&str> = log
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let panic = lines.iter().position(|line| line.contains("Kernel panic"));
+    let first = panic.unwrap_or(lines.len().saturating_sub(LAST_LINES));
+    let last: Vec<&str> = lines.into_iter().skip(first).take(LAST_LINES).collect();
+    match last.is_empty() {
+        true => String::new(),
+        false => format!(": {}", last.join(" / ")),
+    }
+}
+
+fn system(what: &str) -> impl Fn(io::Error) -> Error + use<> {
+    let what = what.to_owned();
+    move |source| Error::System {
+        what: what.clone(),
+        source,
+    }
+}
+
+/// A directory that goes with this.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> io::Result<Self> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("dumbbell-guest-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left of it is the temporary directory's.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,179 @@
+//! The structures of `dumbbell.h`.
+
+use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::slice;
+
+use dumbbell_emu::guest::{self, Guest, PlannedFlow, PlannedHost};
+
+/// Version of `dumbbell.h`: `DUMBBELL_ABI`.
+pub(crate) const ABI: c_uint = 1;
+
+/// `DUMBBELL_CC_BYTES`: Linux's `TCP_CA_NAME_MAX`.
+const CC_BYTES: usize = 16;
+
+const RELEASE_BYTES: usize = 64;
+
+/// `struct dumbbell_run`.
+#[repr(C)]
+pub struct Run {
+    hosts: c_uint,
+    flows: c_uint,
+    duration_ns: u64,
+    sample_interval_ns: u64,
+    largest_bytes: c_uint,
+    release: [c_char; RELEASE_BYTES],
+}
+
+impl Run {
+    pub(crate) fn of(guest: &Guest, hosts: usize, flows: usize) -> Self {
+        Self {
+            hosts: hosts as c_uint,
+            flows: flows as c_uint,
+            duration_ns: guest.duration_ns(),
+            sample_interval_ns: guest.sample_interval_ns(),
+            largest_bytes: guest.largest_frame_bytes() as c_uint,
+            release: [0; RELEASE_BYTES],
+        }
+    }
+
+    /// The release of the kernel, which it has written.
+    pub(crate) fn release(&self) -> String {
+        let bytes = self.release.map(|byte| byte as u8);
+        CStr::from_bytes_until_nul(&bytes)
+            .map_or(String::new(), |text| text.to_string_lossy().into_owned())
+    }
+}
+
+/// `struct dumbbell_host`.
+#[repr(C)]
+pub struct Host {
+    address: u32,
+    mtu: c_uint,
+    gso_max_segs: c_uint,
+    rmem: [c_int; 3],
+    wmem: [c_int; 3],
+    slow_start_after_idle: u8,
+    ecn: u8,
+    listens: u8,
+    dscp: u8,
+    port: u16,
+    window_bytes: c_uint,
+    rcvbuf_bytes: c_uint,
+}
+
+impl Host {
+    pub(crate) fn of(planned: &PlannedHost) -> Self {
+        let [rmem, wmem] = (planned.buffers_bytes).map(|bytes| bytes.map(|bytes| bytes as c_int));
+        let listener = planned.listener.as_ref();
+        let (window_bytes, rcvbuf_bytes) =
+            listener.and_then(|it| it.window_bytes).unwrap_or_default();
+        Self {
+            address: u32::from_ne_bytes(planned.address.octets()),
+            mtu: planned.mtu_bytes,
+            gso_max_segs: planned.gso_max_segs.unwrap_or(0),
+            rmem,
+            wmem,
+            slow_start_after_idle: planned.slow_start_after_idle.into(),
+            ecn: planned.ecn,
+            listens: listener.is_some().into(),
+            dscp: listener.map_or(0, |it| it.dscp),
+            port: listener.map_or(0, |it| it.port),
+            window_bytes,
+            rcvbuf_bytes: c_uint::try_from(rcvbuf_bytes).unwrap_or(c_uint::MAX) & !1,
+        }
+    }
+}
+
+/// `struct dumbbell_flow`.
+#[repr(C)]
+pub struct Flow {
+    cc: [c_char; CC_BYTES],
+    sender: c_uint,
+    receiver: c_uint,
+    port: u16,
+    nodelay: u8,
+    dscp: u8,
+    start_ns: u64,
+    stop_ns: u64,
+    size_bytes: u64,
+    sndbuf_bytes: c_uint,
+    notsent_lowat_bytes: c_uint,
+    write_bytes: c_uint,
+    prompt_bytes: c_uint,
+    low_water_bytes: c_uint,
+}
+
+impl Flow {
+    pub(crate) fn of(planned: &PlannedFlow) -> Self {
+        let mut cc = [0; CC_BYTES];
+        for (to, from) in cc[..CC_BYTES - 1].iter_mut().zip(planned.cc.bytes()) {
+            *to = from as c_char;
+        }
+        let [sender, receiver] = planned.hosts;
+        let memory_bytes = planned.send_memory_bytes.unwrap_or(0);
+        Self {
+            cc,
+            sender,
+            receiver,
+            port: planned.port,
+            nodelay: planned.nodelay.into(),
+            dscp: planned.dscp,
+            start_ns: planned.start_ns,
+            stop_ns: planned.stop_ns,
+            size_bytes: planned.size_bytes,
+            sndbuf_bytes: memory_bytes.min(c_int::MAX as u64) as c_uint,
+            notsent_lowat_bytes: planned.unsent_bytes,
+            write_bytes: planned.write_bytes,
+            prompt_bytes: planned.prompt_bytes,
+            low_water_bytes: planned.low_water_bytes,
+        }
+    }
+}
+
+/// `struct dumbbell_answer`.
+#[repr(C)]
+pub(crate) struct Answer {
+    bytes: *const u8,
+    length: c_uint,
+}
+
+/// `struct dumbbell_state`.
+#[repr(C)]
+pub struct State {
+    sender: Answer,
+    receiver: Answer,
+    cc: Answer,
+    name: *const c_char,
+    written_bytes: u64,
+}
+
+impl State {
+    /// # Safety
+    ///
+    /// The answers are as long as they say, and the name is a C string.
+    pub(crate) unsafe fn read(&self) -> guest::State<'_> {
+        // SAFETY: the caller says so.
+        unsafe {
+            guest::State {
+                sender: answer(self.sender.bytes, self.sender.length),
+                receiver: answer(self.receiver.bytes, self.receiver.length),
+                cc: answer(self.cc.bytes, self.cc.length),
+                name: CStr::from_ptr(self.name).to_str().unwrap_or(""),
+                written_bytes: self.written_bytes,
+            }
+        }
+    }
+}
+
+/// The bytes of an answer; none without a pointer.
+///
+/// # Safety
+///
+/// There are as many bytes there.
+pub(crate) unsafe fn answer<'a>(bytes: *const u8, length: c_uint) -> &'a [u8] {
+    if bytes.is_null() {
+        return &[];
+    }
+    // SAFETY: the caller says so.
+    unsafe { slice::from_raw_parts(bytes, length as usize) }
+}

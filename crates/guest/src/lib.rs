@@ -1,0 +1,273 @@
+//! What the kernel of a guest calls: `python/dumbbell/kernels/driver/dumbbell.h` in Rust.
+//!
+//! The guest is a process with one thread. Its kernel loads this library, asks what to make, and then calls it for every
+//! frame and every timer. At the end the library writes the result to the file that the request names, and the kernel
+//! ends the process.
+
+mod answer;
+mod layout;
+
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::slice;
+
+use dumbbell_emu::guest::{Guest, PlannedFlow, PlannedHost, files};
+use dumbbell_scenario::Scenario;
+
+use answer::Answer;
+use layout::{ABI, Flow, Host, Run, State};
+
+/// Errors of the kernel (errno(3)) with which it is told that there is no run.
+const EINVAL: c_int = 22;
+
+/// The run of this process.
+struct Running {
+    guest: Guest,
+    hosts: Vec<PlannedHost>,
+    flows: Vec<PlannedFlow>,
+    answer: Answer,
+}
+
+thread_local! {
+    static RUNNING: RefCell<Option<Running>> = const { RefCell::new(None) };
+}
+
+/// Calls `work` with the run; a panic, which must not reach the kernel, ends the process with an answer.
+fn with<T: Default>(work: impl FnOnce(&mut Running) -> T) -> T {
+    RUNNING.with_borrow_mut(|running| {
+        let Some(running) = running else {
+            return T::default();
+        };
+        catch_unwind(AssertUnwindSafe(|| work(running))).unwrap_or_else(|panic| {
+            let said = panic.downcast_ref::<String>().map(String::as_str);
+            let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
+            running
+                .answer
+                .fail(&format!("internal error: {}", said.unwrap_or("a panic")));
+            std::process::abort()
+        })
+    })
+}
+
+/// Reads the request and says what the run is; 0, or an error of the kernel after the answer was written.
+///
+/// # Safety
+///
+/// `request` is a C string, and `run` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_open(
+    abi: c_uint,
+    request: *const c_char,
+    run: *mut Run,
+) -> c_int {
+    // SAFETY: the caller says so.
+    let (request, run) = unsafe { (CStr::from_ptr(request), &mut *run) };
+    let directory = PathBuf::from(request.to_string_lossy().into_owned());
+    let answer = Answer::of(directory.clone());
+    if abi != ABI {
+        answer.fail("the kernel was built for another version of dumbbell; build it again with `dumbbell kernel build`");
+        return -EINVAL;
+    }
+    let release = run.release();
+    match open(&directory, &release) {
+        Ok(guest) => {
+            let running = Running {
+                hosts: guest.hosts(),
+                flows: guest.flows(),
+                guest,
+                answer,
+            };
+            *run = Run::of(&running.guest, running.hosts.len(), running.flows.len());
+            RUNNING.set(Some(running));
+            0
+        }
+        Err(message) => {
+            answer.fail(&message);
+            -EINVAL
+        }
+    }
+}
+
+fn open(directory: &std::path::Path, release: &str) -> Result<Guest, String> {
+    let path = directory.join(files::SCENARIO);
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let scenario: Scenario =
+        serde_json::from_str(&text).map_err(|error| format!("scenario: {error}"))?;
+    Guest::new(&scenario, release).map_err(|error| error.to_string())
+}
+
+/// Describes a host.
+///
+/// # Safety
+///
+/// `host` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_host(number: c_uint, host: *mut Host) {
+    with(|running| {
+        if let Some(planned) = running.hosts.get(number as usize) {
+            // SAFETY: the caller says so.
+            unsafe { host.write(Host::of(planned)) };
+        }
+    });
+}
+
+/// Describes a flow.
+///
+/// # Safety
+///
+/// `flow` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_flow(number: c_uint, flow: *mut Flow) {
+    with(|running| {
+        if let Some(planned) = running.flows.get(number as usize) {
+            // SAFETY: the caller says so.
+            unsafe { flow.write(Flow::of(planned)) };
+        }
+    });
+}
+
+/// The run begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_guest_begin(now_ns: u64, epoch_ns: u64) {
+    with(|running| {
+        if let Err(error) = running.guest.begin(now_ns, epoch_ns) {
+            running.answer.fail(&error.to_string());
+        }
+    });
+}
+
+/// A host sends a frame; when the network is due next.
+///
+/// # Safety
+///
+/// `frame` has this number of bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_enter(
+    now_ns: u64,
+    host: c_uint,
+    frame: *const u8,
+    bytes: c_uint,
+) -> u64 {
+    // SAFETY: the caller says so.
+    let frame = unsafe { slice::from_raw_parts(frame, bytes as usize) };
+    with(|running| running.guest.enter(now_ns, host, frame))
+}
+
+/// Everything happens that is due; when the network is due next.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_guest_advance(now_ns: u64) -> u64 {
+    with(|running| running.guest.advance(now_ns))
+}
+
+/// A frame that has left the network: its length, 0 if there is none. It stays until the next call of this function.
+///
+/// # Safety
+///
+/// `host` and `frame` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_take(
+    host: *mut c_uint,
+    frame: *mut *const c_void,
+) -> c_uint {
+    with(|running| match running.guest.take() {
+        Some((number, bytes)) => {
+            // SAFETY: the caller says so.
+            unsafe {
+                host.write(number);
+                frame.write(bytes.as_ptr().cast());
+            }
+            bytes.len() as c_uint
+        }
+        None => 0,
+    })
+}
+
+/// A flow's handshake is done.
+///
+/// # Safety
+///
+/// `info` has this number of bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_established(
+    now_ns: u64,
+    flow: c_uint,
+    info: *const u8,
+    bytes: c_uint,
+) {
+    // SAFETY: the caller says so.
+    let info = unsafe { layout::answer(info, bytes) };
+    with(|running| running.guest.established(now_ns, flow, info));
+}
+
+/// Everything that a flow has written is acknowledged.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_guest_finished(now_ns: u64, flow: c_uint) {
+    with(|running| running.guest.finished(now_ns, flow));
+}
+
+/// A flow is sampled.
+///
+/// # Safety
+///
+/// `state` is whole.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_sample(now_ns: u64, flow: c_uint, state: *const State) {
+    // SAFETY: the caller says so.
+    let state = unsafe { (*state).read() };
+    with(|running| running.guest.sample(now_ns, flow, &state));
+}
+
+/// All flows that are active were sampled.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_guest_sampled(now_ns: u64, instant_ns: u64) {
+    with(|running| {
+        running.guest.sampled(now_ns, instant_ns);
+        running.answer.note_progress(instant_ns);
+    });
+}
+
+/// A flow's state at the end.
+///
+/// # Safety
+///
+/// `state` is whole.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_final(flow: c_uint, state: *const State) {
+    // SAFETY: the caller says so.
+    let state = unsafe { (*state).read() };
+    with(|running| running.guest.final_state(flow, &state));
+}
+
+/// The run is over: the answer is written.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_guest_end(now_ns: u64) {
+    let Some(running) = RUNNING.take() else {
+        return;
+    };
+    match running.guest.end(now_ns) {
+        Ok(output) => running.answer.succeed(&output),
+        Err(error) => running.answer.fail(&error.to_string()),
+    }
+}
+
+/// The kernel could not do something, of a flow if it is not negative.
+///
+/// # Safety
+///
+/// `what` is a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_failed(what: *const c_char, flow: c_int, error: c_int) {
+    // SAFETY: the caller says so.
+    let what = unsafe { CStr::from_ptr(what) }.to_string_lossy();
+    let cause = std::io::Error::from_raw_os_error(error.abs());
+    with(|running| {
+        let planned = (usize::try_from(flow).ok()).and_then(|flow| running.flows.get(flow));
+        let whose = planned.map_or(String::new(), |planned| {
+            format!("flow {flow} (`linux/{}`) ", planned.cc)
+        });
+        running.answer.fail(&format!("{whose}{what}: {cause}"));
+    });
+}

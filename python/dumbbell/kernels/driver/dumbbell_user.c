@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The host's side of the driver: loads the library and calls it on a stack of its own, because a kernel stack is small.
+ * Interrupts are off during a call, so the handlers of signals only note them.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include "dumbbell.h"
+
+#define STACK_BYTES (8ul << 20)
+
+typedef unsigned long long word;
+
+static word (*functions[12])(word, word, word, word);
+static char *stack_top;
+
+enum { OPEN, HOST, FLOW, BEGIN, ENTER, ADVANCE, TAKE, ESTABLISHED, FINISHED, SAMPLE, SAMPLED, FINAL };
+static word (*end_function)(word, word, word, word);
+static word (*failed_function)(word, word, word, word);
+
+static word on_own_stack(word (*function)(word, word, word, word), word a, word b, word c, word d)
+{
+	word result;
+
+	/* rbx survives the call, so the kernel's stack is found again. The kernel does not use SSE. */
+	asm volatile("movq %%rsp, %%rbx\n\t"
+		     "movq %[top], %%rsp\n\t"
+		     "call *%[function]\n\t"
+		     "movq %%rbx, %%rsp"
+		     : "=a"(result), "+D"(a), "+S"(b), "+d"(c), "+c"(d)
+		     : [top] "r"(stack_top), [function] "r"(function)
+		     : "rbx", "r8", "r9", "r10", "r11", "memory", "cc");
+	return result;
+}
+
+static void *found(void *library, const char *name)
+{
+	void *symbol = dlsym(library, name);
+
+	if (!symbol)
+		fprintf(stderr, "dumbbell: %s\n", dlerror());
+	return symbol;
+}
+
+/* 1: this is not a run of dumbbell. Negative: an error, which has been said. */
+int dumbbell_open(struct dumbbell_run *run)
+{
+	static const char *const names[] = {
+		"dumbbell_guest_open",	      "dumbbell_guest_host",	 "dumbbell_guest_flow",
+		"dumbbell_guest_begin",	      "dumbbell_guest_enter",	 "dumbbell_guest_advance",
+		"dumbbell_guest_take",	      "dumbbell_guest_established", "dumbbell_guest_finished",
+		"dumbbell_guest_sample",      "dumbbell_guest_sampled",	 "dumbbell_guest_final",
+	};
+	const char *path = getenv("DUMBBELL_LIBRARY"), *request = getenv("DUMBBELL_REQUEST");
+	void *library, *stack;
+	unsigned int i;
+
+	if (!path || !request)
+		return 1;
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		fprintf(stderr, "dumbbell: %s\n", dlerror());
+		return -ENOENT;
+	}
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		functions[i] = found(library, names[i]);
+		if (!functions[i])
+			return -ENOENT;
+	}
+	end_function = found(library, "dumbbell_guest_end");
+	failed_function = found(library, "dumbbell_guest_failed");
+	if (!end_function || !failed_function)
+		return -ENOENT;
+	stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (stack == MAP_FAILED)
+		return -ENOMEM;
+	stack_top = (char *)stack + STACK_BYTES - 64;
+	return (int)on_own_stack(functions[OPEN], DUMBBELL_ABI, (word)request, (word)run, 0);
+}
+
+void dumbbell_get_host(unsigned int number, struct dumbbell_host *host)
+{
+	on_own_stack(functions[HOST], number, (word)host, 0, 0);
+}
+
+void dumbbell_get_flow(unsigned int number, struct dumbbell_flow *flow)
+{
+	on_own_stack(functions[FLOW], number, (word)flow, 0, 0);
+}
+
+void dumbbell_begin(word now_ns, word epoch_ns)
+{
+	on_own_stack(functions[BEGIN], now_ns, epoch_ns, 0, 0);
+}
+
+word dumbbell_enter(word now_ns, unsigned int host, const void *frame, unsigned int bytes)
+{
+	return on_own_stack(functions[ENTER], now_ns, host, (word)frame, bytes);
+}
+
+word dumbbell_advance(word now_ns)
+{
+	return on_own_stack(functions[ADVANCE], now_ns, 0, 0, 0);
+}
+
+unsigned int dumbbell_take(unsigned int *host, const void **frame)
+{
+	return (unsigned int)on_own_stack(functions[TAKE], (word)host, (word)frame, 0, 0);
+}
+
+void dumbbell_established(word now_ns, unsigned int flow, struct dumbbell_answer info)
+{
+	on_own_stack(functions[ESTABLISHED], now_ns, flow, (word)info.bytes, info.length);
+}
+
+void dumbbell_finished(word now_ns, unsigned int flow)
+{
+	on_own_stack(functions[FINISHED], now_ns, flow, 0, 0);
+}
+
+void dumbbell_sample(word now_ns, unsigned int flow, const struct dumbbell_state *state)
+{
+	on_own_stack(functions[SAMPLE], now_ns, flow, (word)state, 0);
+}
+
+void dumbbell_sampled(word now_ns, word instant_ns)
+{
+	on_own_stack(functions[SAMPLED], now_ns, instant_ns, 0, 0);
+}
+
+void dumbbell_final(unsigned int flow, const struct dumbbell_state *state)
+{
+	on_own_stack(functions[FINAL], flow, (word)state, 0, 0);
+}
+
+void dumbbell_end(word now_ns)
+{
+	on_own_stack(end_function, now_ns, 0, 0, 0);
+}
+
+void dumbbell_failed(const char *what, int flow, int error)
+{
+	if (failed_function)
+		on_own_stack(failed_function, (word)what, (word)(long)flow, (word)(long)error, 0);
+}
+
+/* SplitMix64 (Steele, Lea and Flood, 2014): what matters is that it is the same each time. */
+long dumbbell_getrandom(void *buffer, unsigned long bytes, unsigned int flags)
+{
+	static word state;
+	static int is_seeded;
+	unsigned char *to = buffer;
+	unsigned long i;
+	word z = 0;
+
+	(void)flags;
+	if (!is_seeded) {
+		const char *seed = getenv("DUMBBELL_SEED");
+
+		state = seed ? strtoull(seed, NULL, 10) : 0;
+		is_seeded = 1;
+	}
+	for (i = 0; i < bytes; i++) {
+		if (i % 8 == 0) {
+			state += 0x9e3779b97f4a7c15ull;
+			z = state;
+			z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+			z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+			z ^= z >> 31;
+		}
+		to[i] = (unsigned char)(z >> (8 * (i % 8)));
+	}
+	return (long)bytes;
+}
