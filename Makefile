@@ -119,6 +119,9 @@ engine: $(VENV)/.tools
 	@echo 'building the engine'
 	@PIP_NO_DEPS=1 $(BIN)/maturin develop --release --quiet $$([ ! -e $(VENV)/.engine ] || echo --skip-install) \
 		>$(VENV)/engine.log 2>&1 || { cat $(VENV)/engine.log >&2; exit 1; }
+	@# What the kernels of the UML engine load.
+	@cargo build --release --quiet -p dumbbell-guest
+	@cp target/release/libdumbbell_guest.so python/dumbbell/kernels/
 	@touch $(VENV)/.engine
 	@# Where Python may not write bytecode by itself, every command would compile the package: a second each.
 	@$(BIN)/python -m compileall -q python

@@ -292,6 +292,18 @@ def run(
 ) -> Output:
     """Run a scenario on an engine, `simulator` or `kernel`; other Python threads run meanwhile."""
 
+def run_in_guest(
+    scenario_json: str,
+    kernel: Path,
+    library: Path,
+    control: Control | None = None,
+    capture: CaptureConfig | None = None,
+) -> Output:
+    """Run a scenario on a guest's kernel, in virtual time.
+
+    `kernel` is the executable, `library` what its kernel loads.
+    """
+
 @final
 class KeptAwake:
     """CPUs that do not sleep until `end`."""
@@ -382,6 +394,9 @@ def packet_log(path: str, max_rows: int) -> tuple[str, dict[str, list[ArrowRecor
 
 def check_for_kernel(scenario_json: str) -> None:
     """Refuse a scenario that the kernel engine cannot run on any machine."""
+
+def check_for_guest(scenario_json: str) -> None:
+    """Refuse a scenario that no guest can run."""
 
 def machine() -> str:
     """What this machine can do for the kernel engine, as JSON: a list of facts."""

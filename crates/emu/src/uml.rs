@@ -3,17 +3,19 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::symlink;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use dumbbell_capture::CaptureConfig;
 use dumbbell_results::Table;
 use dumbbell_scenario::{Control, Scenario};
 
 use crate::error::Error;
-use crate::guest::{check, files};
+use crate::guest::{START_S, check, files};
 
 /// How often the process is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -23,9 +25,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Memory of the guest: address space, of which it touches what it uses.
 const MEMORY_MB: u64 = 1024;
-
-/// The time of day at which a guest starts, in seconds since 1970: any, but always the same.
-const START_S: u64 = 1_700_000_000;
 
 /// What the guest's kernel said last, of which an error shows so many lines.
 const LAST_LINES: usize = 4;
@@ -54,11 +53,30 @@ impl Guest {
     /// # Errors
     ///
     /// A scenario that a guest does not run, a kernel that does not boot, panics or stands still, or [`Error::Cancelled`].
-    pub fn run(&self, json: &str, scenario: &Scenario, control: &Control) -> Result<Ran, Error> {
+    pub fn run(
+        &self,
+        json: &str,
+        scenario: &Scenario,
+        control: &Control,
+        capture: Option<&CaptureConfig>,
+    ) -> Result<Ran, Error> {
         check(scenario)?;
         let directory = Scratch::new().map_err(system("cannot make a directory for the guest"))?;
         fs::write(directory.0.join(files::SCENARIO), json)
             .map_err(system("cannot write the guest's scenario"))?;
+        if let Some(capture) = capture {
+            let path =
+                std::path::absolute(&capture.path).map_err(|source| capture.unwritable(source))?;
+            let capture = CaptureConfig {
+                path,
+                ..capture.clone()
+            };
+            fs::write(
+                directory.0.join(files::CAPTURE),
+                files::capture_request(&capture),
+            )
+            .map_err(system("cannot write the guest's request"))?;
+        }
         let mut guest = self.boot(&directory.0, scenario.seed)?;
         let status = wait(&mut guest, &directory.0, scenario.duration_ns, control)?;
         let read = |name: &str| fs::read(directory.0.join(name));
@@ -83,7 +101,10 @@ impl Guest {
     fn boot(&self, directory: &Path, seed: u64) -> Result<Child, Error> {
         let log =
             File::create(directory.join(LOG)).map_err(system("cannot write the guest's log"))?;
+        symlink(&self.library, directory.join(LIBRARY))
+            .map_err(system("cannot make a link to the guest's library"))?;
         let mut command = Command::new(&self.kernel);
+        // Nothing that differs between runs: its kernel makes random numbers of its command line too.
         command
             .arg(format!("mem={MEMORY_MB}M"))
             .args([
@@ -91,10 +112,12 @@ impl Guest {
                 &format!("time-travel-start={START_S}"),
             ])
             .args(["con=null", "ssl=null", "stderr=1", "loglevel=4", "panic=1"])
-            .arg(format!("uml_dir={}", directory.display()))
-            .env("DUMBBELL_LIBRARY", &self.library)
-            .env("DUMBBELL_REQUEST", directory)
-            .env("DUMBBELL_SEED", seed.to_string())
+            .arg("uml_dir=./")
+            .env_clear()
+            .env("DUMBBELL_LIBRARY", format!("./{LIBRARY}"))
+            .env("DUMBBELL_REQUEST", ".")
+            .env("DUMBBELL_SEED", format!("{seed:020}"))
+            .current_dir(directory)
             .stdin(Stdio::null())
             .stdout(
                 log.try_clone()
@@ -135,7 +158,9 @@ fn prepare(parent: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// What the kernel prints, and the library that it loads, in the directory of the run.
 const LOG: &str = "log";
+const LIBRARY: &str = "library";
 
 /// Waits for the end of the process; it is ended if `control` cancels or virtual time stands still.
 fn wait(

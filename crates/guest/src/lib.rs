@@ -96,7 +96,11 @@ fn open(directory: &std::path::Path, release: &str) -> Result<Guest, String> {
         std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let scenario: Scenario =
         serde_json::from_str(&text).map_err(|error| format!("scenario: {error}"))?;
-    Guest::new(&scenario, release).map_err(|error| error.to_string())
+    let capture = match std::fs::read(directory.join(files::CAPTURE)) {
+        Ok(request) => files::read_capture(&request),
+        Err(_) => None,
+    };
+    Guest::new(&scenario, release, capture.as_ref()).map_err(|error| error.to_string())
 }
 
 /// Describes a host.

@@ -207,20 +207,22 @@ fn run(
 
 /// Run a scenario on a guest's kernel, in virtual time. `kernel` is the executable, `library` what its kernel loads.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, kernel, library, control=None))]
+#[pyo3(signature = (scenario_json, kernel, library, control=None, capture=None))]
 fn run_in_guest(
     py: Python<'_>,
     scenario_json: &str,
     kernel: PathBuf,
     library: PathBuf,
     control: Option<&Control>,
+    capture: Option<Capture>,
 ) -> PyResult<Output> {
     let scenario = read_scenario(scenario_json)?;
     let control = control
         .map(|control| Arc::clone(&control.inner))
         .unwrap_or_default();
     let guest = dumbbell_emu::uml::Guest { kernel, library };
-    let ran = py.detach(|| guest.run(scenario_json, &scenario, &control));
+    let capture = capture.map(CaptureConfig::from);
+    let ran = py.detach(|| guest.run(scenario_json, &scenario, &control, capture.as_ref()));
     match ran {
         Ok(dumbbell_emu::uml::Ran { summary, tables }) => Ok(Output { summary, tables }),
         Err(dumbbell_emu::Error::Cancelled) => Err(Cancelled::new_err("cancelled")),
@@ -270,6 +272,13 @@ fn emulate(
 #[pyfunction]
 fn check_for_kernel(scenario_json: &str) -> PyResult<()> {
     dumbbell_emu::check(&read_scenario(scenario_json)?)
+        .map_err(|error| EngineError::new_err(error.to_string()))
+}
+
+/// Refuse a scenario that no guest can run.
+#[pyfunction]
+fn check_for_guest(scenario_json: &str) -> PyResult<()> {
+    dumbbell_emu::guest::check(&read_scenario(scenario_json)?)
         .map_err(|error| EngineError::new_err(error.to_string()))
 }
 
@@ -411,9 +420,10 @@ mod _core {
     #[pymodule_export]
     use super::{
         Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
-        builtin_sources, check_for_kernel, check_impairments, check_medium, check_traffic,
-        congestion_controls, describe, distribution_mean_milli, distributions, impairments,
-        machine, media, native_compiler, queue_disciplines, run, run_in_guest, tcp_kernels,
+        builtin_sources, check_for_guest, check_for_kernel, check_impairments, check_medium,
+        check_traffic, congestion_controls, describe, distribution_mean_milli, distributions,
+        impairments, machine, media, native_compiler, queue_disciplines, run, run_in_guest,
+        tcp_kernels,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.

@@ -50,6 +50,7 @@ from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what, matching
 from dumbbell.terminal.console import note, note_cache, out, print_json, print_line, progress_bar
 from dumbbell.terminal.field_options import SETTABLE, Fields, with_field_options
+from dumbbell.terminal.real_time import doing
 from dumbbell.terminal.scenario_options import single_values
 from dumbbell.terminal.table import print_table
 
@@ -278,8 +279,7 @@ def run_with_progress(
     """Run the suite, with a progress bar; a baseline's seeds are its first run's and the next."""
     if seed is None and baseline is not None:
         seed = min(baseline.seeds)
-    doing = "simulating" if engine == SIMULATOR else "running on the kernel"
-    with progress_bar(doing, is_even=True) as bar:
+    with progress_bar(doing(engine), is_even=True) as bar:
         # Once it is known that the suite runs: at the first progress.
         skipped = [case for case in suite.cases if case.needs]
 

@@ -18,8 +18,9 @@ from dumbbell.cli.watch import EveryOption, Watch, WatchOption
 from dumbbell.run import Run, run
 from dumbbell.run.directions import Way, has_both_ways, program_ways
 from dumbbell.run.directory import check_place
-from dumbbell.run.engine import SIMULATOR, check_engine
+from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.run.groups import both_ways
+from dumbbell.run.guest import UML
 from dumbbell.run.programs import has_no_tcp
 from dumbbell.run.verdict import INVALID
 from dumbbell.scenario import Scenario
@@ -32,6 +33,7 @@ from dumbbell.terminal.capture import (
 )
 from dumbbell.terminal.console import out, paint, print_json, print_line, progress_bar, show_page
 from dumbbell.terminal.field_options import Fields, with_field_options
+from dumbbell.terminal.real_time import doing
 from dumbbell.terminal.scenario_options import base_scenario, single_values
 from dumbbell.terminal.table import print_table
 
@@ -85,11 +87,11 @@ def run_command(
     watched = None if watch is None else Watch.parse(watch, every, scenario)
     if watched and json:
         raise ScenarioError("`--watch` prints a table, which `--json` does not; remove one")
-    if live and engine == SIMULATOR:
+    if live and engine != KERNEL:
         raise ScenarioError("`--live` shows a run in real time; add `--engine kernel`")
     if out_dir is not None:
         check_place(out_dir)
-    doing = "simulating" if engine == SIMULATOR else "running on the kernel:"
+    in_virtual_time = engine != KERNEL
     with tidying([out_dir] if captures and out_dir else []):
         captured = captures.of(out_dir) if captures and out_dir else None
         if live:
@@ -97,7 +99,7 @@ def run_command(
 
             result = run_live(scenario, captured)
         else:
-            with progress_bar(f"{doing} {scenario.time}", is_even=engine == SIMULATOR) as bar:
+            with progress_bar(f"{doing(engine)} {scenario.time}", is_even=in_virtual_time) as bar:
                 result = run(scenario, engine=engine, on_progress=bar.at, capture=captured)
         # First, so that a closed pipe does not take a finished run along; nor does a full disk.
         try:
@@ -168,7 +170,7 @@ def print_run(console: Console, result: Run) -> None:
     print_links(console, result)
     console.print(f"fairness     {fairness_line(result)}", markup=False)
     if result.emulation is not None:
-        console.print(emulation_line(result.emulation), markup=False, soft_wrap=True)
+        console.print(emulation_line(result.emulation, result.engine), markup=False, soft_wrap=True)
         if numbers := result.emulation.get("ect1_groups"):
             labels = [f"`{result.scenario.group_labels[number]}`" for number in numbers]
             console.print(rewriting_line(labels), markup=False, soft_wrap=True)
@@ -292,12 +294,16 @@ def print_flows(result: Run) -> None:
     )
 
 
-def emulation_line(facts: EmulationRecord) -> str:
-    """Write in a line how well the kernel engine kept time."""
-    return (
+def emulation_line(facts: EmulationRecord, engine: str) -> str:
+    """Write in a line how well an engine kept time."""
+    lateness = (
         f"lateness     p50 {facts['lateness_p50_us']:.0f} µs, p99 {facts['lateness_p99_us']:.0f} "
-        f"µs, max {facts['lateness_max_us']:.0f} µs of {facts['written_pkts']:,} packets; "
-        f"CPUs: {facts['own_cpu_cores']:.2f} used, {facts['idle_cpu_cores']:.2f} idle "
+        f"µs, max {facts['lateness_max_us']:.0f} µs of {facts['written_pkts']:,} packets"
+    )
+    if engine == UML:
+        return f"{lateness}, in virtual time"
+    return (
+        f"{lateness}; CPUs: {facts['own_cpu_cores']:.2f} used, {facts['idle_cpu_cores']:.2f} idle "
         f"of {facts['cpus']}"
     )
 

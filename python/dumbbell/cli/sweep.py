@@ -28,6 +28,7 @@ from dumbbell.terminal.console import (
 from dumbbell.terminal.field_options import COMMON_FIELDS, Fields, with_field_options
 from dumbbell.terminal.help import rare
 from dumbbell.terminal.options import OUTPUT
+from dumbbell.terminal.real_time import doing
 from dumbbell.terminal.scenario_options import base_of_axes
 from dumbbell.terminal.up_link import axis_names, of_up_link
 
@@ -282,10 +283,9 @@ def check_alone(*, is_other: bool) -> None:
 
 def run_sweep(sweep: Sweep, how: dict[str, Any], captures: Captures | None) -> SweepResult:
     """Run, with a progress bar."""
-    doing = "simulating" if sweep.engine == SIMULATOR else "running on the kernel"
     out_dir = how["out"]
     places = captured_places(sweep, out_dir if captures else None)
-    with tidying(places), progress_bar(doing, is_even=True) as bar:
+    with tidying(places), progress_bar(doing(sweep.engine), is_even=True) as bar:
         try:
             settings = None if captures is None else captures.settings
             return sweep.run(**how, capture=settings, on_progress=bar.at_run)

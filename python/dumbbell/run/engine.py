@@ -12,16 +12,18 @@ from dumbbell import _core
 from dumbbell.base.errors import EngineError, PrivilegeError, ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.congestion_control import CongestionControlChoice, congestion_controls
+from dumbbell.run.guest import UML, check_for_guest, guest_kernel, is_uml
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.program import Command, RecordedCommand
 
 __all__ = [
-    "ENGINES", "KERNEL", "SIMULATOR", "check_engine", "check_for_kernel", "default_workers",
+    "ENGINES", "KERNEL", "SIMULATOR", "UML", "check_engine", "check_for_kernel", "default_workers",
     "engine_build",
 ]  # fmt: skip
 
 SIMULATOR, KERNEL = "simulator", "kernel"
-ENGINES = (SIMULATOR, KERNEL)
+#: The third may be followed by the name of a kernel, as in ``uml:6.12``.
+ENGINES = (SIMULATOR, KERNEL, UML)
 
 #: Bits of a capability set (capabilities(7)) that namespaces and their devices need.
 CAP_NET_ADMIN, CAP_SYS_ADMIN = 12, 21
@@ -33,7 +35,7 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
     Parameters
     ----------
     engine
-        ``simulator`` or ``kernel``.
+        ``simulator``, ``kernel``, or ``uml`` with or without the name of a kernel.
     scenarios
         The scenarios to run.
 
@@ -46,9 +48,10 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
     PrivilegeError
         The kernel engine was chosen, and this process may not make network namespaces.
     EngineError
-        This process may not load a congestion control algorithm into the kernel.
+        This process may not load a congestion control algorithm into the kernel; no kernel is built
+        for the UML engine, or it does not run a scenario.
     """
-    if engine not in ENGINES:
+    if engine.partition(":")[0] not in ENGINES or (":" in engine and not is_uml(engine)):
         raise ScenarioError(f"unknown engine `{engine}`{nearest(engine, ENGINES)}")
     ccs = [group.cc for scenario in scenarios for group in scenario.groups]
     for client in (group.client for each in scenarios for group in each.groups if group.client):
@@ -56,6 +59,14 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
     if engine == SIMULATOR:
         check_simulated(ccs)
         return
+    if is_uml(engine):
+        check_for_guest(guest_kernel(engine), scenarios)
+        return
+    check_on_kernel(ccs, scenarios)
+
+
+def check_on_kernel(ccs: Sequence[CongestionControlChoice], scenarios: Sequence[Scenario]) -> None:
+    """Refuse what this machine's kernel does not run, or not for this user."""
     for cc in ccs:
         if cc.is_python:
             raise ScenarioError(
@@ -153,10 +164,10 @@ def has_capabilities(*bits: int) -> bool:
 def default_workers(engine: str) -> int:
     """Return the default number of concurrent runs.
 
-    Simulated runs do not affect each other. Runs on the kernel share the machine's cores in real
-    time, so two at once make each other late.
+    Runs in virtual time do not affect each other. Runs on the kernel share the machine's cores in
+    real time, so two at once make each other late.
     """
-    return available_cores() if engine == SIMULATOR else 1
+    return 1 if engine == KERNEL else available_cores()
 
 
 def available_cores() -> int:

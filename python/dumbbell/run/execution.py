@@ -19,6 +19,7 @@ from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import SIMULATOR, check_engine, engine_build
 from dumbbell.run.engine_tables import EngineTables
 from dumbbell.run.foreign_run import execute_isolated, is_foreign
+from dumbbell.run.guest import guest_kernel, guest_library, is_uml
 from dumbbell.run.programs import with_measured
 from dumbbell.run.run import Run
 from dumbbell.scenario import Scenario
@@ -48,7 +49,8 @@ def run(
     scenario
         What to run: a `Scenario`, a scenario file, or a list of groups as `Scenario` takes it.
     engine
-        ``simulator``, or ``kernel`` for this machine's Linux TCP, which takes the scenario's time.
+        ``simulator``; ``kernel`` for this machine's Linux TCP, which takes the scenario's time;
+        ``uml`` or ``uml:NAME`` for a kernel of `dumbbell kernel`, in virtual time.
     on_progress
         Called several times a second with the share of the run's time that has passed, 0 to 1.
     control
@@ -210,7 +212,13 @@ def execute_in(
     if engine == SIMULATOR and is_foreign(scenario):
         return execute_isolated(scenario, control, capture)
     try:
-        output = _core.run(scenario.to_json(), control, engine, capture)
+        if is_uml(engine):
+            kernel = guest_kernel(engine)
+            output = _core.run_in_guest(
+                scenario.to_json(), kernel.path, guest_library(), control, capture
+            )
+        else:
+            output = _core.run(scenario.to_json(), control, engine, capture)
     except _core.CongestionControlFault as error:
         raise CongestionControlError(str(error)) from None
     except _core.EngineError as error:

@@ -20,6 +20,7 @@ from dumbbell.congestion_control.isolation.sandbox import is_confined
 from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
 from dumbbell.congestion_control.sources import Sources
 from dumbbell.run.engine import KERNEL, engine_build
+from dumbbell.run.guest import UML, guest_build, guest_kernel, is_uml
 from dumbbell.scenario import Scenario
 
 __all__ = ["RunKey", "run_key"]
@@ -85,6 +86,9 @@ def run_key(scenario: Scenario, engine: str) -> RunKey:
     }
     if engine == KERNEL:
         parts["kernel"] = [platform.release(), platform.version(), platform.node()]
+    if is_uml(engine):
+        kernel = guest_kernel(engine)
+        parts |= {"engine": UML, "kernel": [kernel.digest, guest_build()]}
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return RunKey(digest, engine, ENGINE_VERSION, engine_build(), is_lasting, known)

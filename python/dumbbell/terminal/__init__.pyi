@@ -27,7 +27,7 @@ from .options import (
     SimulatorCacheFlag,
     UnsafeNoSandbox,
 )
-from .real_time import real_time_note
+from .real_time import doing, real_time_note
 from .scenario_options import base_scenario, single_values
 from .table import print_table
 
@@ -48,6 +48,7 @@ __all__ = [
     "base_scenario",
     "complete_engines",
     "complete_what",
+    "doing",
     "matching",
     "note",
     "note_cache",

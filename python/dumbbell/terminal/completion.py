@@ -162,5 +162,11 @@ def complete_models(incomplete: str) -> list[tuple[str, str]]:
 def complete_engines(incomplete: str) -> list[tuple[str, str]]:
     """Complete an engine."""
     from dumbbell.run.engine import KERNEL, SIMULATOR
+    from dumbbell.run.guest import UML
 
-    return matching(incomplete, ((SIMULATOR, ""), (KERNEL, "this machine's Linux TCP")))
+    engines = (
+        (SIMULATOR, ""),
+        (KERNEL, "this machine's Linux TCP"),
+        (UML, "a Linux kernel in virtual time"),
+    )
+    return matching(incomplete, engines)

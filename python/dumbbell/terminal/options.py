@@ -79,7 +79,8 @@ Engine = Annotated[
     typer.Option(
         "--engine",
         metavar="ENGINE",
-        help="`simulator`, or `kernel` (this machine's TCP). `dumbbell doctor` says what it needs.",
+        help="`simulator`, `kernel` (this machine's TCP), or `uml` (Linux in virtual time: a "
+        "kernel of `dumbbell kernel build`; `uml:NAME` is one of several).",
         rich_help_panel=RUN,
         autocompletion=complete_engines,
     ),

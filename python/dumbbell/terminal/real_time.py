@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dumbbell.base.quantities.pluralize import pluralize
-from dumbbell.run.engine import KERNEL, default_workers
+from dumbbell.run.engine import KERNEL, SIMULATOR, default_workers
 
-__all__ = ["real_time_note"]
+__all__ = ["doing", "real_time_note"]
 
 #: Seconds that a run takes to set up and to end.
 OVERHEAD_S = 2
+
+
+def doing(engine: str) -> str:
+    """Return what a run on an engine is doing, for a progress bar."""
+    if engine == SIMULATOR:
+        return "simulating"
+    return "running on the kernel" if engine == KERNEL else "running in virtual time"
 
 
 def real_time_note(times_s: Sequence[float], jobs: int | None) -> str:

@@ -24,6 +24,7 @@ from dumbbell.terminal import (
     UnsafeNoSandbox,
     complete_engines,
     complete_what,
+    doing,
     note_cache,
     print_json,
     print_line,
@@ -215,7 +216,7 @@ def run_with_progress(
     cache: Cache | None,
 ) -> League:
     """Run the board with a progress bar."""
-    with progress_bar("simulating" if engine == SIMULATOR else "running on the kernel") as bar:
+    with progress_bar(doing(engine)) as bar:
         return score_board(
             board, ccs, seeds=seeds, engine=engine, jobs=jobs, cache=cache or False,
             on_progress=bar.at_run,

@@ -91,28 +91,9 @@ impl Capture {
         parts: usize,
         ring_bytes: usize,
     ) -> Result<(Self, Vec<Tap>), Error> {
-        let writer = File::create(&config.path)
-            .map(|file| BufWriter::with_capacity(WRITE_BYTES, file))
-            .and_then(|output| {
-                let description = scenario.in_a_line("kernel");
-                CaptureWriter::new(
-                    output,
-                    scenario.groups.len() as u32,
-                    &scenario.link_names(),
-                    &description,
-                    config,
-                )
-            })
-            .map_err(|source| config.unwritable(source))?;
-        let tap_config = TapConfig {
-            points: config.points(),
-            snap_bytes: snap_bytes(config),
-            packet_bytes: largest_packet_bytes(scenario),
-            ring_bytes,
-        };
-        let (taps, tapped) = (0..parts).map(|_| Tap::new(tap_config)).unzip();
-        let links = scenario.link_names();
-        let writing = Writing::new(writer, config, wall_clock_offset_ns(), tapped, links);
+        let offset_ns = wall_clock_offset_ns();
+        let (writing, taps) =
+            prepare(config, scenario, (parts, ring_bytes), ("kernel", offset_ns))?;
         let stop = Arc::new(AtomicBool::new(false));
         let capture = Self {
             config: config.clone(),
@@ -149,6 +130,73 @@ impl Drop for Capture {
     fn drop(&mut self) {
         // When it is dropped there is another error to report.
         let _ = self.join();
+    }
+}
+
+/// Creates the file, and a tap with a ring of this size for each of the network's parts. An engine has a name, and an
+/// offset from its clock to the time of day.
+fn prepare(
+    config: &CaptureConfig,
+    scenario: &Scenario,
+    (parts, ring_bytes): (usize, usize),
+    (engine, wall_clock_offset_ns): (&str, u64),
+) -> Result<(Writing<BufWriter<File>>, Vec<Tap>), Error> {
+    let writer = File::create(&config.path)
+        .map(|file| BufWriter::with_capacity(WRITE_BYTES, file))
+        .and_then(|output| {
+            CaptureWriter::new(
+                output,
+                scenario.groups.len() as u32,
+                &scenario.link_names(),
+                &scenario.in_a_line(engine),
+                config,
+            )
+        })
+        .map_err(|source| config.unwritable(source))?;
+    let tap_config = TapConfig {
+        points: config.points(),
+        snap_bytes: snap_bytes(config),
+        packet_bytes: largest_packet_bytes(scenario),
+        ring_bytes,
+    };
+    let (taps, tapped) = (0..parts).map(|_| Tap::new(tap_config)).unzip();
+    let links = scenario.link_names();
+    let writing = Writing::new(writer, config, wall_clock_offset_ns, tapped, links);
+    Ok((writing, taps))
+}
+
+/// A capture without a thread: whoever has the clock has it written.
+pub(crate) struct DrivenCapture {
+    config: CaptureConfig,
+    writing: Writing<BufWriter<File>>,
+}
+
+impl DrivenCapture {
+    /// Creates the file, and the tap of a network that is in one part. The engine is called `engine`.
+    pub(crate) fn start(
+        config: &CaptureConfig,
+        scenario: &Scenario,
+        (engine, wall_clock_offset_ns): (&str, u64),
+    ) -> Result<(Self, Tap), Error> {
+        let rings = (1, ring_bytes(config, scenario));
+        let (writing, mut taps) = prepare(config, scenario, rings, (engine, wall_clock_offset_ns))?;
+        let capture = Self {
+            config: config.clone(),
+            writing,
+        };
+        Ok((capture, taps.pop().expect("one part has a tap")))
+    }
+
+    /// Writes what has been tapped.
+    pub(crate) fn write(&mut self) -> Result<(), Error> {
+        let written = self.writing.write_some();
+        Ok(written.map_err(|source| self.config.unwritable(source))?)
+    }
+
+    /// Writes what is left, after the tap is closed.
+    pub(crate) fn finish(self) -> Result<CaptureReport, Error> {
+        let written = self.writing.finish();
+        Ok(written.map_err(|source| self.config.unwritable(source))?)
     }
 }
 

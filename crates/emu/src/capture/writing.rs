@@ -63,18 +63,25 @@ impl<W: Write> Writing<W> {
         loop {
             // Read first: everything recorded before is in the rings.
             let is_last = stop.load(Ordering::Acquire);
-            let until_ns = self.tapped.iter().map(Tapped::until_ns).min();
-            self.empty_rings();
-            self.write_before(if is_last {
-                u64::MAX
-            } else {
-                until_ns.unwrap_or(0)
-            })?;
             if is_last {
-                break;
+                return self.finish();
             }
+            self.write_some()?;
             std::thread::park_timeout(EVERY);
         }
+    }
+
+    /// Empties the rings and writes what is complete.
+    pub(crate) fn write_some(&mut self) -> io::Result<()> {
+        let until_ns = self.tapped.iter().map(Tapped::until_ns).min();
+        self.empty_rings();
+        self.write_before(until_ns.unwrap_or(0))
+    }
+
+    /// Writes what is left, after the taps are closed.
+    pub(crate) fn finish(mut self) -> io::Result<CaptureReport> {
+        self.empty_rings();
+        self.write_before(u64::MAX)?;
         self.writer.finish()?;
         Ok(CaptureReport {
             captured_pkts: self.captured_pkts,

@@ -16,11 +16,13 @@ mod series;
 
 use std::sync::{Arc, Mutex};
 
+use dumbbell_capture::CaptureConfig;
 use dumbbell_results::Output;
 use dumbbell_scenario::{Scenario, Way};
 
 use crate::bpf::congestion_controls::KernelCc;
 use crate::calibration::Calibration;
+use crate::capture::{DrivenCapture, Tap};
 use crate::error::Error;
 use crate::hosts::device::Device;
 use crate::hosts::host::{Hosts, mtu_bytes};
@@ -41,6 +43,15 @@ pub use plan::{PlannedFlow, PlannedHost, check};
 use series::Series;
 pub use series::State;
 
+/// The engine's name.
+const ENGINE: &str = "uml";
+
+/// The time of day at which a guest boots, in seconds since 1970: any, but always the same.
+pub const START_S: u64 = 1_700_000_000;
+
+/// How often a capture is written, ns: its ring has room for 2 s.
+const WRITE_EVERY_NS: u64 = 20_000_000;
+
 /// A run in a guest.
 pub struct Guest {
     scenario: Arc<Scenario>,
@@ -53,21 +64,35 @@ pub struct Guest {
     /// The buffer of the frame that was fetched last.
     taken: Vec<u8>,
     epoch_ns: u64,
+    capture: Option<DrivenCapture>,
+    /// Its tap, until the run begins.
+    tap: Option<Tap>,
+    next_write_ns: u64,
     failure: Option<Error>,
 }
 
 impl Guest {
-    /// A run of `scenario` on the kernel with this release.
+    /// A run of `scenario` on the kernel with this release, and a capture of it if one is asked for.
     ///
     /// # Errors
     ///
-    /// A scenario that a guest cannot run.
-    pub fn new(scenario: &Scenario, release: &str) -> Result<Self, Error> {
+    /// A scenario that a guest cannot run, or a file that cannot be written.
+    pub fn new(
+        scenario: &Scenario,
+        release: &str,
+        capture: Option<&CaptureConfig>,
+    ) -> Result<Self, Error> {
         set_virtual_ns(0);
         set_guests_release(release);
         check(scenario)?;
         let scenario = Arc::new(plan::as_guests_run_it(scenario));
         let outgoing = Arc::default();
+        let (capture, tap) = capture
+            .map(|config| {
+                DrivenCapture::start(config, &scenario, (ENGINE, START_S * 1_000_000_000))
+            })
+            .transpose()?
+            .unzip();
         Ok(Self {
             ccs: Arc::new(KernelCc::of_guest(&scenario)),
             hosts: Arc::new(Hosts::of_guest(&scenario, &outgoing)?),
@@ -77,6 +102,9 @@ impl Guest {
             relay: None,
             taken: Vec::new(),
             epoch_ns: 0,
+            capture,
+            tap,
+            next_write_ns: 0,
             failure: None,
         })
     }
@@ -115,7 +143,12 @@ impl Guest {
     pub fn begin(&mut self, now_ns: u64, epoch_ns: u64) -> Result<(), Error> {
         set_virtual_ns(now_ns);
         self.epoch_ns = epoch_ns;
-        self.relay = Some(Driven::new(&self.hosts, &self.scenario, epoch_ns)?);
+        self.relay = Some(Driven::new(
+            &self.hosts,
+            &self.scenario,
+            epoch_ns,
+            self.tap.take(),
+        )?);
         Ok(())
     }
 
@@ -146,7 +179,24 @@ impl Guest {
         if let Err(error) = work(relay) {
             self.failure.get_or_insert(error);
         }
-        relay.due_ns()
+        let due_ns = relay.due_ns();
+        self.write_capture();
+        due_ns
+    }
+
+    /// Once in a while: the ring has room for longer.
+    fn write_capture(&mut self) {
+        let now_ns = monotonic_ns();
+        if let Some(capture) = self
+            .capture
+            .as_mut()
+            .filter(|_| now_ns >= self.next_write_ns)
+        {
+            if let Err(error) = capture.write() {
+                self.failure.get_or_insert(error);
+            }
+            self.next_write_ns = now_ns + WRITE_EVERY_NS;
+        }
     }
 
     /// A frame that has left the network, and the number of the host that it reaches.
@@ -200,6 +250,7 @@ impl Guest {
             return Err(error);
         }
         let relay = (self.relay.ok_or(Error::Cancelled)?).finish()?;
+        let capture = self.capture.map(DrivenCapture::finish).transpose()?;
         let (samples, bbr_states, courses, ends, means) = self.series.into_parts();
         let flows = courses.iter().zip(&ends).zip(&means);
         let traffic = TrafficReport {
@@ -222,7 +273,7 @@ impl Guest {
             ccs: self.ccs,
             traffic,
             relay,
-            capture: None,
+            capture,
             programs: Vec::new(),
             host_dropped_pkts: 0,
             machine_cpu: MachineCpu::default(),
@@ -230,7 +281,7 @@ impl Guest {
             elapsed_ns: monotonic_ns() - self.epoch_ns,
         };
         let mut output = summarize::output(&self.scenario, measured)?;
-        output.summary.engine = "uml";
+        output.summary.engine = ENGINE;
         Ok(output)
     }
 }

@@ -17,6 +17,7 @@ use super::parts::{Part, whole};
 use super::report::RelayReport;
 use super::{Done, Plan, SentOfParts, buffer_bytes, buffers};
 use crate::applications::PortTable;
+use crate::capture::Tap;
 use crate::error::Error;
 use crate::hosts::host::Hosts;
 use crate::packet::frame::Pool;
@@ -32,11 +33,13 @@ pub(crate) struct Driven {
 }
 
 impl Driven {
-    /// The network between `hosts`; what is measured starts at `epoch_ns` and ends with the scenario's time.
+    /// The network between `hosts`; what is measured starts at `epoch_ns` and ends with the scenario's
+    /// time, and what is counted of flows is shown to `tap`.
     pub(crate) fn new(
         hosts: &Arc<Hosts>,
         scenario: &Scenario,
         epoch_ns: u64,
+        tap: Option<Tap>,
     ) -> Result<Self, Error> {
         let flows = 0..scenario.flow_count();
         let latest_rtts: Arc<Vec<LatestRtt>> =
@@ -70,7 +73,7 @@ impl Driven {
             (inlet, Outlet::new(hosts, scenario, epoch_ns, None)),
             part.links.clone(),
             flows,
-            None,
+            tap,
             (inbox, live),
         );
         Ok(Self {

@@ -1,0 +1,81 @@
+"""The guests of the UML engine: which kernel they run, and what they do not run."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dumbbell import _core
+from dumbbell.base.errors import EngineError
+from dumbbell.scenario import Scenario
+
+if TYPE_CHECKING:
+    from dumbbell.kernels import BuiltKernel
+
+__all__ = ["UML", "check_for_guest", "guest_build", "guest_kernel", "guest_library", "is_uml"]
+
+#: The engine's name; the name of a kernel may follow, as in ``uml:6.12``.
+UML = "uml"
+
+
+def is_uml(engine: str) -> bool:
+    """Whether an engine is Linux in virtual time, whichever kernel that is."""
+    return engine.partition(":")[0] == UML
+
+
+def guest_kernel(engine: str) -> BuiltKernel:
+    """Return the kernel that the UML engine runs.
+
+    Raises
+    ------
+    EngineError
+        None is built, or none of this name.
+    """
+    from dumbbell.kernels import find  # few runs need it
+
+    return find(engine.partition(":")[2] or None)
+
+
+def guest_library() -> Path:
+    """Return the library that a guest's kernel loads.
+
+    Raises
+    ------
+    EngineError
+        It is not there.
+    """
+    library = Path(_core.__file__).parent / "kernels" / "libdumbbell_guest.so"
+    if not library.exists():
+        raise EngineError(f"the library of guests is not in {library.parent}; run `make engine`")
+    return library
+
+
+def check_for_guest(kernel: BuiltKernel, scenarios: Sequence[Scenario]) -> None:
+    """Refuse what a guest does not run.
+
+    Raises
+    ------
+    EngineError
+        A scenario has it.
+    """
+    for scenario in scenarios:
+        for group in scenario.groups:
+            name = group.cc.kernel_name
+            if group.cc.is_kernels_own and name not in kernel.congestion_controls:
+                known = ", ".join(kernel.congestion_controls)
+                raise EngineError(
+                    f"the kernel {kernel.name} has no congestion control `{name}`; it has {known}"
+                )
+        try:
+            _core.check_for_guest(scenario.to_json())
+        except _core.EngineError as error:
+            raise EngineError(str(error)) from None
+
+
+@functools.cache
+def guest_build() -> str:
+    """Return a digest of the library that a guest's kernel loads, like `engine_build`."""
+    return hashlib.sha256(guest_library().read_bytes()).hexdigest()[:32]
