@@ -3,10 +3,13 @@
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::slice;
 
-use dumbbell_emu::guest::{self, Guest, PlannedFlow, PlannedHost};
+use dumbbell_cc_abi::{AckSample, RateSample};
+use dumbbell_emu::guest::{
+    self, Guest, KernelFacts, KernelField, PlannedCc, PlannedFlow, PlannedHost,
+};
 
 /// Version of `dumbbell.h`: `DUMBBELL_ABI`.
-pub(crate) const ABI: c_uint = 1;
+pub(crate) const ABI: c_uint = 2;
 
 /// `DUMBBELL_CC_BYTES`: Linux's `TCP_CA_NAME_MAX`.
 const CC_BYTES: usize = 16;
@@ -21,26 +24,128 @@ pub struct Run {
     duration_ns: u64,
     sample_interval_ns: u64,
     largest_bytes: c_uint,
+    ccs: c_uint,
     release: [c_char; RELEASE_BYTES],
+    fields: *const Field,
+    field_count: c_uint,
+    hz: c_uint,
+}
+
+/// `struct dumbbell_field`.
+#[repr(C)]
+pub(crate) struct Field {
+    name: *const c_char,
+    offset: c_uint,
+    bytes: c_uint,
 }
 
 impl Run {
-    pub(crate) fn of(guest: &Guest, hosts: usize, flows: usize) -> Self {
+    pub(crate) fn of(guest: &Guest, hosts: usize, flows: usize, ccs: usize) -> Self {
         Self {
             hosts: hosts as c_uint,
             flows: flows as c_uint,
             duration_ns: guest.duration_ns(),
             sample_interval_ns: guest.sample_interval_ns(),
             largest_bytes: guest.largest_frame_bytes() as c_uint,
+            ccs: ccs as c_uint,
             release: [0; RELEASE_BYTES],
+            fields: std::ptr::null(),
+            field_count: 0,
+            hz: 0,
         }
     }
 
-    /// The release of the kernel, which it has written.
-    pub(crate) fn release(&self) -> String {
-        let bytes = self.release.map(|byte| byte as u8);
-        CStr::from_bytes_until_nul(&bytes)
-            .map_or(String::new(), |text| text.to_string_lossy().into_owned())
+    /// What the kernel has written of itself.
+    ///
+    /// # Safety
+    ///
+    /// There are as many fields as it says, and their names are C strings that stay.
+    pub(crate) unsafe fn kernel(&self) -> KernelFacts<'static> {
+        let release = self.release.map(|byte| byte as u8);
+        let release = CStr::from_bytes_until_nul(&release)
+            .map_or(String::new(), |text| text.to_string_lossy().into_owned());
+        // SAFETY: the caller says so.
+        let fields = unsafe { slice::from_raw_parts(self.fields, self.field_count as usize) };
+        let fields = fields.iter().map(|field| KernelField {
+            // SAFETY: the caller says so.
+            name: unsafe { CStr::from_ptr(field.name) }.to_str().unwrap_or(""),
+            offset: field.offset as usize,
+            bytes: field.bytes as usize,
+        });
+        KernelFacts {
+            release,
+            hz: self.hz,
+            fields: fields.collect(),
+        }
+    }
+}
+
+/// `struct dumbbell_cc`.
+#[repr(C)]
+pub struct Cc {
+    callbacks: c_uint,
+    flags: c_uint,
+    name: [c_char; CC_BYTES],
+}
+
+impl Cc {
+    pub(crate) fn of(planned: &PlannedCc) -> Self {
+        Self {
+            callbacks: planned.callbacks,
+            flags: c_uint::from(planned.needs_ecn) << 1,
+            name: cc_name(&planned.name),
+        }
+    }
+}
+
+fn cc_name(name: &str) -> [c_char; CC_BYTES] {
+    let mut bytes = [0; CC_BYTES];
+    for (to, from) in bytes[..CC_BYTES - 1].iter_mut().zip(name.bytes()) {
+        *to = from as c_char;
+    }
+    bytes
+}
+
+/// `struct dumbbell_call`.
+#[repr(C)]
+pub struct Call {
+    op: c_uint,
+    cc: c_uint,
+    flow: c_uint,
+    handle: c_uint,
+    socket: *mut u8,
+    jiffies32: c_uint,
+    ca_state: u8,
+    is_cwnd_limited: u8,
+    rate_app_limited: u8,
+    rx_opt_bits: u8,
+    arguments: [c_uint; 2],
+    pkts_acked: c_uint,
+    rtt_us: c_int,
+    in_flight: c_uint,
+    sample: RateSample,
+}
+
+impl Call {
+    pub(crate) fn read(&self) -> guest::Call {
+        guest::Call {
+            op: self.op,
+            cc: self.cc,
+            flow: self.flow,
+            handle: self.handle,
+            socket: self.socket,
+            jiffies: self.jiffies32,
+            ca_state: self.ca_state,
+            limited: [self.is_cwnd_limited != 0, self.rate_app_limited != 0],
+            rx_opt_bits: self.rx_opt_bits,
+            arguments: self.arguments,
+            acked: AckSample {
+                pkts_acked: self.pkts_acked,
+                rtt_us: self.rtt_us,
+                in_flight: self.in_flight,
+            },
+            sample: self.sample,
+        }
     }
 }
 
@@ -105,14 +210,10 @@ pub struct Flow {
 
 impl Flow {
     pub(crate) fn of(planned: &PlannedFlow) -> Self {
-        let mut cc = [0; CC_BYTES];
-        for (to, from) in cc[..CC_BYTES - 1].iter_mut().zip(planned.cc.bytes()) {
-            *to = from as c_char;
-        }
         let [sender, receiver] = planned.hosts;
         let memory_bytes = planned.send_memory_bytes.unwrap_or(0);
         Self {
-            cc,
+            cc: cc_name(&planned.cc),
             sender,
             receiver,
             port: planned.port,
@@ -145,6 +246,8 @@ pub struct State {
     cc: Answer,
     name: *const c_char,
     written_bytes: u64,
+    lost_pkts: c_uint,
+    handle: c_uint,
 }
 
 impl State {
@@ -160,6 +263,8 @@ impl State {
                 cc: answer(self.cc.bytes, self.cc.length),
                 name: CStr::from_ptr(self.name).to_str().unwrap_or(""),
                 written_bytes: self.written_bytes,
+                lost_pkts: self.lost_pkts,
+                handle: self.handle,
             }
         }
     }

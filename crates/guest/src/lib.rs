@@ -13,11 +13,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::slice;
 
-use dumbbell_emu::guest::{Guest, PlannedFlow, PlannedHost, files};
+use dumbbell_emu::guest::{Guest, KernelFacts, PlannedCc, PlannedFlow, PlannedHost, files};
 use dumbbell_scenario::Scenario;
 
 use answer::Answer;
-use layout::{ABI, Flow, Host, Run, State};
+use layout::{ABI, Call, Cc, Flow, Host, Run, State};
 
 /// Errors of the kernel (errno(3)) with which it is told that there is no run.
 const EINVAL: c_int = 22;
@@ -27,6 +27,7 @@ struct Running {
     guest: Guest,
     hosts: Vec<PlannedHost>,
     flows: Vec<PlannedFlow>,
+    algorithms: Vec<PlannedCc>,
     answer: Answer,
 }
 
@@ -70,16 +71,23 @@ pub unsafe extern "C" fn dumbbell_guest_open(
         answer.fail("the kernel was built for another version of dumbbell; build it again with `dumbbell kernel build`");
         return -EINVAL;
     }
-    let release = run.release();
-    match open(&directory, &release) {
+    // SAFETY: the kernel has filled it in.
+    let kernel = unsafe { run.kernel() };
+    match open(&directory, &kernel) {
         Ok(guest) => {
             let running = Running {
                 hosts: guest.hosts(),
                 flows: guest.flows(),
+                algorithms: guest.algorithms(),
                 guest,
                 answer,
             };
-            *run = Run::of(&running.guest, running.hosts.len(), running.flows.len());
+            *run = Run::of(
+                &running.guest,
+                running.hosts.len(),
+                running.flows.len(),
+                running.algorithms.len(),
+            );
             RUNNING.set(Some(running));
             0
         }
@@ -90,7 +98,7 @@ pub unsafe extern "C" fn dumbbell_guest_open(
     }
 }
 
-fn open(directory: &std::path::Path, release: &str) -> Result<Guest, String> {
+fn open(directory: &std::path::Path, kernel: &KernelFacts<'_>) -> Result<Guest, String> {
     let path = directory.join(files::SCENARIO);
     let text =
         std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -100,7 +108,7 @@ fn open(directory: &std::path::Path, release: &str) -> Result<Guest, String> {
         Ok(request) => files::read_capture(&request),
         Err(_) => None,
     };
-    Guest::new(&scenario, release, capture.as_ref()).map_err(|error| error.to_string())
+    Guest::new(&scenario, kernel, capture.as_ref()).map_err(|error| error.to_string())
 }
 
 /// Describes a host.
@@ -131,6 +139,34 @@ pub unsafe extern "C" fn dumbbell_guest_flow(number: c_uint, flow: *mut Flow) {
             unsafe { flow.write(Flow::of(planned)) };
         }
     });
+}
+
+/// Describes an algorithm that the kernel is to call.
+///
+/// # Safety
+///
+/// `cc` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_cc(number: c_uint, cc: *mut Cc) {
+    with(|running| {
+        if let Some(planned) = running.algorithms.get(number as usize) {
+            // SAFETY: the caller says so.
+            unsafe { cc.write(Cc::of(planned)) };
+        }
+    });
+}
+
+/// Calls an algorithm; the callback's value, of `init` the handle.
+///
+/// # Safety
+///
+/// `call` is whole, and nobody else uses its socket meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_call(call: *const Call) -> c_uint {
+    // SAFETY: the caller says so.
+    let call = unsafe { &*call }.read();
+    // SAFETY: the caller says so.
+    with(|running| unsafe { running.guest.call(&call) })
 }
 
 /// The run begins.
@@ -230,6 +266,10 @@ pub extern "C" fn dumbbell_guest_sampled(now_ns: u64, instant_ns: u64) {
     with(|running| {
         running.guest.sampled(now_ns, instant_ns);
         running.answer.note_progress(instant_ns);
+        if let Some(failure) = running.guest.failure() {
+            running.answer.fail(&failure.to_string());
+            std::process::exit(1);
+        }
     });
 }
 

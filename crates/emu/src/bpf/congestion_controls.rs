@@ -24,6 +24,8 @@ pub(crate) enum KernelCc {
     Own(String),
     /// Ours, registered as long as this exists.
     Loaded(Loaded),
+    /// Ours in a guest, whose kernel calls it: by its name there, and what is recorded of it.
+    Hosted(String, Box<LoadedCc>),
 }
 
 impl KernelCc {
@@ -50,14 +52,6 @@ impl KernelCc {
         scenario.groups.iter().map(of_group).collect()
     }
 
-    /// Those of groups whose congestion controls are a guest's own.
-    pub(crate) fn of_guest(scenario: &Scenario) -> Vec<Self> {
-        let names = scenario.groups.iter().map(|group| &group.cc.name);
-        names
-            .map(|name| Self::Own(name.trim_start_matches(KERNELS_OWN).to_owned()))
-            .collect()
-    }
-
     fn own(name: &str) -> Result<Self, Error> {
         let known = kernel::congestion_controls();
         if known.iter().any(|candidate| candidate == name) {
@@ -74,13 +68,14 @@ impl KernelCc {
         match self {
             Self::Own(name) => name == KERNELS_NEEDING_ECN,
             Self::Loaded(loaded) => loaded.needs_ecn(),
+            Self::Hosted(_, loaded) => loaded.needs_ecn,
         }
     }
 
     /// Whether its packets are ECT(1). The kernel does not report the flag of its own ones.
     pub(crate) fn sends_ect1(&self) -> bool {
         match self {
-            Self::Own(_) => false,
+            Self::Own(_) | Self::Hosted(..) => false,
             Self::Loaded(loaded) => loaded.sends_ect1(),
         }
     }
@@ -88,7 +83,7 @@ impl KernelCc {
     /// Whether the listener's congestion control decides that a connection has its ECN.
     pub(crate) fn runs_at_receivers(&self) -> bool {
         match self {
-            Self::Own(_) => self.needs_ecn(),
+            Self::Own(_) | Self::Hosted(..) => self.needs_ecn(),
             Self::Loaded(loaded) => loaded.needs_ecn() || loaded.needs_accecn(),
         }
     }
@@ -96,7 +91,7 @@ impl KernelCc {
     /// The name by which sockets select it.
     pub(crate) fn kernel_name(&self) -> &str {
         match self {
-            Self::Own(name) => name,
+            Self::Own(name) | Self::Hosted(name, _) => name,
             Self::Loaded(loaded) => &loaded.kernel_name,
         }
     }
@@ -105,7 +100,8 @@ impl KernelCc {
     pub(crate) fn display_name(&self, kernel_name: &str) -> String {
         match self {
             Self::Loaded(loaded) if loaded.kernel_name == kernel_name => loaded.name().to_owned(),
-            Self::Loaded(_) => kernel_name.to_owned(),
+            Self::Hosted(name, loaded) if name == kernel_name => loaded.cc.clone(),
+            Self::Loaded(_) | Self::Hosted(..) => kernel_name.to_owned(),
             Self::Own(_) => format!("{KERNELS_OWN}{kernel_name}"),
         }
     }
@@ -128,12 +124,16 @@ impl KernelCc {
                 needs_ecn: self.needs_ecn(),
                 declared: loaded.declared(),
             },
+            Self::Hosted(_, loaded) => LoadedCc {
+                group,
+                ..LoadedCc::clone(loaded)
+            },
         }
     }
 
     pub(crate) fn loaded(&self) -> Option<&Loaded> {
         match self {
-            Self::Own(_) => None,
+            Self::Own(_) | Self::Hosted(..) => None,
             Self::Loaded(loaded) => Some(loaded),
         }
     }

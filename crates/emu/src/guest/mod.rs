@@ -7,12 +7,15 @@
 //! | module | what |
 //! |---|---|
 //! | `files` | what the process of a guest reads and leaves |
+//! | `socket_fields`, `algorithms` | congestion control algorithms of ours, which the kernel calls |
 //! | `plan` | what the guest is to make: hosts and flows |
 //! | `series` | samples of the flows |
 
+mod algorithms;
 pub mod files;
 mod plan;
 mod series;
+mod socket_fields;
 
 use std::sync::{Arc, Mutex};
 
@@ -20,7 +23,7 @@ use dumbbell_capture::CaptureConfig;
 use dumbbell_results::Output;
 use dumbbell_scenario::{Scenario, Way};
 
-use crate::bpf::congestion_controls::KernelCc;
+use crate::bpf::congestion_controls::{KERNELS_OWN, KernelCc};
 use crate::calibration::Calibration;
 use crate::capture::{DrivenCapture, Tap};
 use crate::error::Error;
@@ -39,9 +42,12 @@ use crate::sampling::states::Columns;
 use crate::sockets::tcp_info::TcpInfo;
 use crate::summarize;
 use crate::traffic::TrafficReport;
+use algorithms::Algorithms;
+pub use algorithms::{Call, PlannedCc};
 pub use plan::{PlannedFlow, PlannedHost, check};
 use series::Series;
 pub use series::State;
+pub use socket_fields::KernelField;
 
 /// The engine's name.
 const ENGINE: &str = "uml";
@@ -52,6 +58,17 @@ pub const START_S: u64 = 1_700_000_000;
 /// How often a capture is written, ns: its ring has room for 2 s.
 const WRITE_EVERY_NS: u64 = 20_000_000;
 
+/// What a guest's kernel says of itself.
+#[derive(Clone, Debug)]
+pub struct KernelFacts<'a> {
+    /// The output of `uname -r`.
+    pub release: String,
+    /// Ticks a second.
+    pub hz: u32,
+    /// Where its sockets have the fields that algorithms see.
+    pub fields: Vec<KernelField<'a>>,
+}
+
 /// A run in a guest.
 pub struct Guest {
     scenario: Arc<Scenario>,
@@ -61,6 +78,7 @@ pub struct Guest {
     /// From the beginning.
     relay: Option<Driven>,
     series: Series,
+    algorithms: Algorithms,
     /// The buffer of the frame that was fetched last.
     taken: Vec<u8>,
     epoch_ns: u64,
@@ -72,20 +90,27 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// A run of `scenario` on the kernel with this release, and a capture of it if one is asked for.
+    /// A run of `scenario` on this kernel, and a capture of it if one is asked for.
     ///
     /// # Errors
     ///
     /// A scenario that a guest cannot run, or a file that cannot be written.
     pub fn new(
         scenario: &Scenario,
-        release: &str,
+        kernel: &KernelFacts<'_>,
         capture: Option<&CaptureConfig>,
     ) -> Result<Self, Error> {
         set_virtual_ns(0);
-        set_guests_release(release);
+        set_guests_release(&kernel.release);
         check(scenario)?;
         let scenario = Arc::new(plan::as_guests_run_it(scenario));
+        let algorithms = Algorithms::load(&scenario, kernel.fields.iter().copied(), kernel.hz)?;
+        let ccs = scenario.groups.iter().enumerate().map(|(index, group)| {
+            match algorithms.of_group(index) {
+                Some((name, loaded)) => KernelCc::Hosted(name, Box::new(loaded)),
+                None => KernelCc::Own(group.cc.name.trim_start_matches(KERNELS_OWN).to_owned()),
+            }
+        });
         let outgoing = Arc::default();
         let (capture, tap) = capture
             .map(|config| {
@@ -94,7 +119,8 @@ impl Guest {
             .transpose()?
             .unzip();
         Ok(Self {
-            ccs: Arc::new(KernelCc::of_guest(&scenario)),
+            ccs: Arc::new(ccs.collect()),
+            algorithms,
             hosts: Arc::new(Hosts::of_guest(&scenario, &outgoing)?),
             series: Series::new(&scenario),
             scenario,
@@ -117,6 +143,21 @@ impl Guest {
     /// The flows, by number.
     pub fn flows(&self) -> Vec<PlannedFlow> {
         plan::flows(&self.scenario, &self.ccs)
+    }
+
+    /// The algorithms that the kernel is to call, by number.
+    pub fn algorithms(&self) -> Vec<PlannedCc> {
+        self.algorithms.planned()
+    }
+
+    /// Does what the kernel asks an algorithm for; the callback's value, of `init` the handle.
+    ///
+    /// # Safety
+    ///
+    /// The socket is one of the kernel that said where its fields are, and nobody else uses it meanwhile.
+    pub unsafe fn call(&mut self, call: &Call) -> u32 {
+        // SAFETY: the caller says so.
+        unsafe { self.algorithms.call(call) }
     }
 
     /// How long the run takes, ns.
@@ -223,7 +264,10 @@ impl Guest {
     pub fn sample(&mut self, now_ns: u64, flow: u32, state: &State<'_>) {
         set_virtual_ns(now_ns);
         if let Some(relay) = &self.relay {
-            self.series.sample(flow, state, &relay.latest_rtts);
+            let group = self.series.sample(flow, state, &relay.latest_rtts);
+            if self.series.is_recording() {
+                self.algorithms.sample(group, state.handle);
+            }
         }
     }
 
@@ -232,6 +276,14 @@ impl Guest {
         set_virtual_ns(now_ns);
         let epoch_ns = self.epoch_ns;
         self.series.sampled(epoch_ns, instant_ns);
+        if let Some(fault) = self.algorithms.fault() {
+            self.failure.get_or_insert(Error::Refused(fault));
+        }
+    }
+
+    /// Why the run cannot go on, if it cannot.
+    pub fn failure(&self) -> Option<&Error> {
+        self.failure.as_ref()
     }
 
     /// The state of a flow at the end.
@@ -251,7 +303,7 @@ impl Guest {
         }
         let relay = (self.relay.ok_or(Error::Cancelled)?).finish()?;
         let capture = self.capture.map(DrivenCapture::finish).transpose()?;
-        let (samples, bbr_states, courses, ends, means) = self.series.into_parts();
+        let (samples, bbr_states, courses, ends, means, lost_pkts) = self.series.into_parts();
         let flows = courses.iter().zip(&ends).zip(&means);
         let traffic = TrafficReport {
             samples,
@@ -267,8 +319,8 @@ impl Guest {
             epoch_ns: self.epoch_ns,
             calibration: Calibration::not_made(&self.scenario),
             states: Columns {
-                samples: self.scenario.groups.iter().map(|_| None).collect(),
-                lost_pkts: vec![None; self.scenario.flow_count()],
+                samples: self.algorithms.samples,
+                lost_pkts: lost_pkts.into_iter().map(Some).collect(),
             },
             ccs: self.ccs,
             traffic,

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use dumbbell_scenario::address_plan::{FIRST_FLOW_PORT, RECEIVER_PORT, host_addresses};
 use dumbbell_scenario::{Group, GroupEcn, Scenario, UNLIMITED_BYTES};
 
-use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KERNELS_OWN, KernelCc};
+use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KernelCc};
 use crate::error::Error;
 use crate::hosts::host::mtu_bytes;
 use crate::hosts::sysctls::{tcp_rmem, tcp_wmem};
@@ -107,10 +107,8 @@ pub fn check(scenario: &Scenario) -> Result<(), Error> {
         if group.host.ecn == GroupEcn::AccEcn {
             return refused("ecn `accecn`".to_owned());
         }
-        if !name.starts_with(KERNELS_OWN) || name == KERNELS_DEFAULT {
-            return Err(Error::Refused(format!(
-                "`{name}` is not part of the guest's kernel; name one of its own, like `linux/cubic`, or use `--engine kernel`"
-            )));
+        if name == KERNELS_DEFAULT {
+            return refused("`linux/default`".to_owned());
         }
     }
     Ok(())

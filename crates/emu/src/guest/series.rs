@@ -26,6 +26,10 @@ pub struct State<'a> {
     pub name: &'a str,
     /// Payload that was written.
     pub written_bytes: u64,
+    /// Packets that were declared lost.
+    pub lost_pkts: u32,
+    /// What `init` returned for the sender's algorithm, if it is ours.
+    pub handle: u32,
 }
 
 /// A row that is complete when the instant is known.
@@ -34,6 +38,7 @@ struct Pending {
     info: TcpInfo,
     received_bytes: u64,
     rtt_us: u32,
+    lost_pkts: u32,
 }
 
 /// What is known of the flows.
@@ -47,15 +52,18 @@ pub(super) struct Series {
     samples: FlowSamples,
     bbr: Vec<Option<BbrInfo>>,
     pending: Vec<Pending>,
+    /// Packets of each flow that were declared lost.
+    lost_pkts: Vec<u32>,
 }
 
-/// Samples, the state of the kernel's own bbr by group, and of each flow its course, its end and its means.
+/// Samples, the state of the kernel's own bbr by group, and of each flow its course, its end, its means and its losses.
 type Parts = (
     FlowSamples,
     Vec<Option<StateSamples>>,
     Vec<Course>,
     Vec<FlowEnd>,
     Vec<Means>,
+    Vec<u32>,
 );
 
 impl Series {
@@ -96,7 +104,13 @@ impl Series {
                 .map(|(_, group)| BbrInfo::of_group(group, instants))
                 .collect(),
             pending: Vec::with_capacity(flows),
+            lost_pkts: vec![0; flows],
         }
+    }
+
+    /// Whether there are tables.
+    pub(super) fn is_recording(&self) -> bool {
+        self.is_recording
     }
 
     pub(super) fn interval_ns(&self) -> u64 {
@@ -114,7 +128,8 @@ impl Series {
         self.courses[flow as usize].finished_ns = Some(monotonic_ns());
     }
 
-    pub(super) fn sample(&mut self, flow: u32, state: &State<'_>, latest: &[LatestRtt]) {
+    /// A flow is sampled; its group.
+    pub(super) fn sample(&mut self, flow: u32, state: &State<'_>, latest: &[LatestRtt]) -> usize {
         let course = &mut self.courses[flow as usize];
         course.written_bytes = state.written_bytes;
         let received_bytes = course.payload_bytes(tcp_info(state.receiver).received_bytes);
@@ -126,7 +141,9 @@ impl Series {
             info: tcp_info(state.sender),
             received_bytes,
             rtt_us: latest[flow as usize].rtt_us(),
+            lost_pkts: state.lost_pkts,
         });
+        course.group
     }
 
     pub(super) fn sampled(&mut self, epoch_ns: u64, instant_ns: u64) {
@@ -149,6 +166,9 @@ impl Series {
                 syn_retransmits: course.syn_retransmits(),
             };
             row.append(&sample.info, &mut self.samples);
+            if let Some(lost_pkts) = self.samples.lost_pkts.last_mut() {
+                *lost_pkts = sample.lost_pkts;
+            }
         }
     }
 
@@ -156,6 +176,7 @@ impl Series {
         let course = &mut self.courses[flow as usize];
         course.written_bytes = state.written_bytes;
         let is_established = course.established.is_some();
+        self.lost_pkts[flow as usize] = state.lost_pkts;
         let sender = tcp_info(state.sender);
         self.ends[flow as usize] = FlowEnd {
             sender: Some(sender).filter(|info| is_established || info.has_started()),
@@ -172,6 +193,7 @@ impl Series {
             self.courses,
             self.ends,
             self.means,
+            self.lost_pkts,
         )
     }
 }

@@ -7,7 +7,7 @@
 #ifndef DUMBBELL_H
 #define DUMBBELL_H
 
-#define DUMBBELL_ABI 1
+#define DUMBBELL_ABI 2
 #define DUMBBELL_CC_BYTES 16
 /* No limit, or never. */
 #define DUMBBELL_NONE (~0ull)
@@ -20,9 +20,98 @@ struct dumbbell_run {
 	unsigned long long sample_interval_ns;
 	/* Bytes of the largest packet of a host, its virtio-net header included. */
 	unsigned int largest_bytes;
-	/* From the kernel: what it is. */
+	/* Congestion control algorithms of the library, which the kernel calls by their number. */
+	unsigned int ccs;
+	/* From the kernel: what it is, and where its sockets have the fields that an algorithm sees. */
 	char release[64];
+	const struct dumbbell_field *fields;
+	unsigned int field_count;
+	unsigned int hz;
 };
+
+/* A field of a socket. */
+struct dumbbell_field {
+	const char *name;
+	/* From the socket. */
+	unsigned int offset;
+	unsigned int bytes;
+};
+
+/* The callbacks of an algorithm, in the order of crates/cc-abi/src/ops.rs. */
+enum dumbbell_op {
+	DUMBBELL_SSTHRESH,
+	DUMBBELL_CONG_AVOID,
+	DUMBBELL_SET_STATE,
+	DUMBBELL_CWND_EVENT,
+	DUMBBELL_CWND_EVENT_TX_START,
+	DUMBBELL_IN_ACK_EVENT,
+	DUMBBELL_PKTS_ACKED,
+	DUMBBELL_MIN_TSO_SEGS,
+	DUMBBELL_CONG_CONTROL,
+	DUMBBELL_UNDO_CWND,
+	DUMBBELL_SNDBUF_EXPAND,
+	DUMBBELL_INIT,
+	DUMBBELL_RELEASE,
+};
+
+/* An algorithm of the library. */
+struct dumbbell_cc {
+	/* A bit for each callback that it has. */
+	unsigned int callbacks;
+	/* The kernel's TCP_CONG_*. */
+	unsigned int flags;
+	char name[DUMBBELL_CC_BYTES];
+};
+
+/* struct rate_sample of crates/cc-abi. */
+struct dumbbell_rate_sample {
+	unsigned long long prior_mstamp;
+	unsigned int prior_delivered;
+	unsigned int prior_delivered_ce;
+	int delivered;
+	int delivered_ce;
+	long long interval_us;
+	unsigned int snd_interval_us;
+	unsigned int rcv_interval_us;
+	long long rtt_us;
+	int losses;
+	unsigned int acked_sacked;
+	unsigned int prior_in_flight;
+	unsigned int last_end_seq;
+	unsigned char is_app_limited;
+	unsigned char is_retrans;
+	unsigned char is_ack_delayed;
+	unsigned char is_ece;
+	unsigned char is_acking_tlp_retrans_seq;
+	unsigned int prior_lost;
+	unsigned int tx_in_flight;
+	int lost;
+};
+
+/* A call of an algorithm. */
+struct dumbbell_call {
+	unsigned int op;
+	unsigned int cc;
+	/* The flow, or DUMBBELL_NO_FLOW; which flow of the library it is, from DUMBBELL_INIT on. */
+	unsigned int flow;
+	unsigned int handle;
+	void *socket;
+	/* What is no field, or one of bits: of Linux's names. */
+	unsigned int jiffies32;
+	unsigned char ca_state;
+	unsigned char is_cwnd_limited;
+	unsigned char rate_app_limited;
+	unsigned char rx_opt_bits;
+	/* Arguments of the callback. */
+	unsigned int arguments[2];
+	/* ack_sample. */
+	unsigned int pkts_acked;
+	int rtt_us;
+	unsigned int in_flight;
+	struct dumbbell_rate_sample sample;
+};
+
+#define DUMBBELL_NO_FLOW (~0u)
 
 /* A network namespace with one device. */
 struct dumbbell_host {
@@ -77,12 +166,19 @@ struct dumbbell_state {
 	/* The algorithm that the sender runs. */
 	const char *name;
 	unsigned long long written_bytes;
+	/* Packets that were declared lost. */
+	unsigned int lost_pkts;
+	/* What the library calls the sender's algorithm; DUMBBELL_NO_FLOW: it is the kernel's own. */
+	unsigned int handle;
 };
 
 /* dumbbell_user.c */
 int dumbbell_open(struct dumbbell_run *run);
 void dumbbell_get_host(unsigned int number, struct dumbbell_host *host);
 void dumbbell_get_flow(unsigned int number, struct dumbbell_flow *flow);
+void dumbbell_get_cc(unsigned int number, struct dumbbell_cc *cc);
+/* The value of the callback; of DUMBBELL_INIT the handle. */
+unsigned int dumbbell_call(struct dumbbell_call *call);
 void dumbbell_begin(unsigned long long now_ns, unsigned long long epoch_ns);
 /* Each returns when the network is due next. */
 unsigned long long dumbbell_enter(unsigned long long now_ns, unsigned int host, const void *frame,
@@ -97,6 +193,15 @@ void dumbbell_sampled(unsigned long long now_ns, unsigned long long instant_ns);
 void dumbbell_final(unsigned int flow, const struct dumbbell_state *state);
 void dumbbell_end(unsigned long long now_ns);
 void dumbbell_failed(const char *what, int flow, int error);
+
+/* dumbbell_cc_kern.c */
+extern const struct dumbbell_field dumbbell_fields[];
+extern const unsigned int dumbbell_field_count;
+int dumbbell_register_ccs(unsigned int count);
+unsigned int dumbbell_handle_of(const void *socket);
+
+/* dumbbell_kern.c */
+unsigned int dumbbell_flow_of(const void *socket);
 
 /* For arch/um/os-Linux/util.c: the guest's random numbers, which follow from a seed. */
 long dumbbell_getrandom(void *buffer, unsigned long bytes, unsigned int flags);

@@ -479,6 +479,16 @@ static int accept_flows(void *data)
 	}
 }
 
+unsigned int dumbbell_flow_of(const void *socket)
+{
+	unsigned int i;
+
+	for (i = 0; i < run.flows; i++)
+		if (flows[i].sender && flows[i].sender->sk == socket)
+			return i;
+	return DUMBBELL_NO_FLOW;
+}
+
 /* ---- The run ---- */
 
 static void look_at(struct flow *flow, void (*tell)(struct flow *, const struct dumbbell_state *))
@@ -491,6 +501,8 @@ static void look_at(struct flow *flow, void (*tell)(struct flow *, const struct 
 		.receiver = info_of(flow->receiver, &receiver),
 		.name = ops->name,
 		.written_bytes = flow->written_bytes,
+		.lost_pkts = tcp_sk(flow->sender->sk)->lost,
+		.handle = dumbbell_handle_of(flow->sender->sk),
 	};
 	unsigned long flags;
 	int attribute;
@@ -581,6 +593,9 @@ static int __init dumbbell_main(void)
 
 	strscpy(run.release, init_utsname()->release, sizeof(run.release));
 	local_irq_save(flags);
+	run.fields = dumbbell_fields;
+	run.field_count = dumbbell_field_count;
+	run.hz = HZ;
 	error = dumbbell_open(&run);
 	local_irq_restore(flags);
 	if (error > 0)
@@ -599,7 +614,7 @@ static int __init dumbbell_main(void)
 	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	timer.function = on_timer;
 #endif
-	error = make_run();
+	error = dumbbell_register_ccs(run.ccs) ?: make_run();
 	if (error) {
 		fail("the hosts could not be made", NULL, error);
 		return error;

@@ -14,12 +14,10 @@
 
 typedef unsigned long long word;
 
-static word (*functions[12])(word, word, word, word);
+static word (*functions[16])(word, word, word, word);
 static char *stack_top;
 
-enum { OPEN, HOST, FLOW, BEGIN, ENTER, ADVANCE, TAKE, ESTABLISHED, FINISHED, SAMPLE, SAMPLED, FINAL };
-static word (*end_function)(word, word, word, word);
-static word (*failed_function)(word, word, word, word);
+enum { OPEN, HOST, FLOW, BEGIN, ENTER, ADVANCE, TAKE, ESTABLISHED, FINISHED, SAMPLE, SAMPLED, FINAL, CC, CALL, END, FAILED };
 
 static word on_own_stack(word (*function)(word, word, word, word), word a, word b, word c, word d)
 {
@@ -53,6 +51,8 @@ int dumbbell_open(struct dumbbell_run *run)
 		"dumbbell_guest_begin",	      "dumbbell_guest_enter",	 "dumbbell_guest_advance",
 		"dumbbell_guest_take",	      "dumbbell_guest_established", "dumbbell_guest_finished",
 		"dumbbell_guest_sample",      "dumbbell_guest_sampled",	 "dumbbell_guest_final",
+		"dumbbell_guest_cc",	      "dumbbell_guest_call",	 "dumbbell_guest_end",
+		"dumbbell_guest_failed",
 	};
 	const char *path = getenv("DUMBBELL_LIBRARY"), *request = getenv("DUMBBELL_REQUEST");
 	void *library, *stack;
@@ -70,10 +70,6 @@ int dumbbell_open(struct dumbbell_run *run)
 		if (!functions[i])
 			return -ENOENT;
 	}
-	end_function = found(library, "dumbbell_guest_end");
-	failed_function = found(library, "dumbbell_guest_failed");
-	if (!end_function || !failed_function)
-		return -ENOENT;
 	stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (stack == MAP_FAILED)
 		return -ENOMEM;
@@ -89,6 +85,16 @@ void dumbbell_get_host(unsigned int number, struct dumbbell_host *host)
 void dumbbell_get_flow(unsigned int number, struct dumbbell_flow *flow)
 {
 	on_own_stack(functions[FLOW], number, (word)flow, 0, 0);
+}
+
+void dumbbell_get_cc(unsigned int number, struct dumbbell_cc *cc)
+{
+	on_own_stack(functions[CC], number, (word)cc, 0, 0);
+}
+
+unsigned int dumbbell_call(struct dumbbell_call *call)
+{
+	return (unsigned int)on_own_stack(functions[CALL], (word)call, 0, 0, 0);
 }
 
 void dumbbell_begin(word now_ns, word epoch_ns)
@@ -138,13 +144,13 @@ void dumbbell_final(unsigned int flow, const struct dumbbell_state *state)
 
 void dumbbell_end(word now_ns)
 {
-	on_own_stack(end_function, now_ns, 0, 0, 0);
+	on_own_stack(functions[END], now_ns, 0, 0, 0);
 }
 
 void dumbbell_failed(const char *what, int flow, int error)
 {
-	if (failed_function)
-		on_own_stack(failed_function, (word)what, (word)(long)flow, (word)(long)error, 0);
+	if (functions[FAILED])
+		on_own_stack(functions[FAILED], (word)what, (word)(long)flow, (word)(long)error, 0);
 }
 
 /* SplitMix64 (Steele, Lea and Flood, 2014): what matters is that it is the same each time. */

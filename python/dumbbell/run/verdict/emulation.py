@@ -59,7 +59,7 @@ def evaluate_emulation(scenario: Scenario, summary: SummaryRecord) -> Iterator[R
     if facts is None:
         return
     yield from check_lateness(scenario, summary, facts)
-    if summary["engine"] != UML:  # in virtual time neither the machine nor its load counts
+    if summary.get("engine") != UML:  # in virtual time neither the machine nor its load counts
         yield from check_calibration(scenario, facts)
         yield from check_cpu(facts)
         yield from check_sampling(scenario, facts)
