@@ -86,15 +86,26 @@ def validate_command(
             show_default="10, or as on the kernel",
         ),
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            metavar="ENGINE",
+            help="What the simulator is compared with: `kernel`, or `uml` (Linux in virtual time).",
+            rich_help_panel=RUN,
+            autocompletion=options.complete_engines,
+        ),
+    ] = KERNEL,
     jobs: Annotated[
-        int,
+        int | None,
         typer.Option(
             min=1,
             metavar="N",
             help="Runs on the kernel at a time; they share its cores.",
             rich_help_panel=RUN,
+            show_default="1; of `uml` all cores",
         ),
-    ] = 1,
+    ] = None,
     cache: options.SimulatorCacheFlag = True,
     lang: options.Lang = "",
     unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
@@ -135,15 +146,16 @@ def validate_command(
             ).points
         ]
     )
-    for engine in (SIMULATOR, KERNEL):
-        check_engine(engine, *(scenario for _, scenario in cases))
+    for each in (SIMULATOR, engine):
+        check_engine(each, *(scenario for _, scenario in cases))
     check_run_count(len(cases), max(reps, simulator_reps or 0))
     check_writable(out_dir)
     if save is not None:
         check_replacing(save, is_file=True)
-    note(real_time_note([scenario.time.seconds for _, scenario in cases] * reps, jobs))
+    if engine == KERNEL:
+        note(real_time_note([scenario.time.seconds for _, scenario in cases] * reps, jobs))
     kept = Cache() if cache else None
-    result = run_both(cases, out_dir, reps, simulator_reps, jobs, kept)
+    result = run_both(cases, out_dir, (engine, reps, jobs), simulator_reps, kept)
     note_cache(kept)
     page = write_page_of(result, out_dir / "report.html", lang)
     if save is not None:
@@ -179,17 +191,17 @@ def named(cases: list[tuple[list[str], str, Scenario]]) -> list[tuple[str, Scena
 def run_both(
     cases: list[tuple[str, Scenario]],
     out_dir: Path,
-    reps: int,
+    how: tuple[str, int, int | None],
     simulator_reps: int | None,
-    jobs: int,
     cache: Cache | None,
 ) -> CrossValidation:
-    """Run and compare, with a progress bar."""
+    """Run and compare, with a progress bar; on an engine, so often, so many at a time."""
+    engine, reps, jobs = how
     with progress_bar("simulating") as bar:
 
-        def show(engine: str, progress: Progress) -> None:
+        def show(each: str, progress: Progress) -> None:
             share = progress.simulated_s / progress.total_s
-            if engine == SIMULATOR:
+            if each == SIMULATOR:
                 bar.at(SIMULATOR_SHARE * share, "simulating")
             else:
                 label = f"on the kernel: run {progress.finished} of {progress.total}"
@@ -197,7 +209,7 @@ def run_both(
 
         try:
             return xval(
-                cases, out_dir, reps=reps, simulator_reps=simulator_reps, jobs=jobs,
+                cases, out_dir, reps=reps, simulator_reps=simulator_reps, engine=engine, jobs=jobs,
                 cache=cache, on_progress=show,
             )  # fmt: skip
         except SweepInterrupted as interrupt:

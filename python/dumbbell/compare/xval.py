@@ -118,6 +118,7 @@ def xval(
     *,
     reps: int = 3,
     simulator_reps: int | None = None,
+    engine: str = KERNEL,
     jobs: int | None = None,
     cache: Cache | None = None,
     on_progress: Callable[[str, Progress], None] | None = None,
@@ -135,8 +136,10 @@ def xval(
         many are valid or twice as many were run.
     simulator_reps
         Repetitions in the simulator; 10 by default, or `reps` if that is more.
+    engine
+        Whose Linux is compared with the simulator: ``kernel``, or ``uml`` in virtual time.
     jobs
-        Runs at a time on the kernel; 1 by default.
+        Runs at a time on the kernel; 1 by default, in virtual time as many as there are cores.
     cache
         Where simulated runs are found and kept; runs on the kernel are measured each time.
     on_progress
@@ -153,35 +156,35 @@ def xval(
         Ctrl-C; finished runs are in `out`.
     """
     cases = list(scenarios)
-    for engine in (KERNEL, SIMULATOR):
-        check_engine(engine, *(scenario for _, scenario in cases))
-    counts = {SIMULATOR: simulator_reps or max(reps, MIN_SIMULATOR_REPS), KERNEL: reps}
-    workers = {SIMULATOR: None, KERNEL: jobs}
+    for each in (engine, SIMULATOR):
+        check_engine(each, *(scenario for _, scenario in cases))
+    counts = {SIMULATOR: simulator_reps or max(reps, MIN_SIMULATOR_REPS), engine: reps}
+    workers = {SIMULATOR: None, engine: jobs}
     runs = {}
-    for engine, count in counts.items():
+    for each, count in counts.items():
 
-        def keep(key: Key, run: Run, engine: str = engine) -> Run:
-            where = Path(out, "runs", key[0], f"{engine}-seed{run.scenario.seed}")
+        def keep(key: Key, run: Run, each: str = each) -> Run:
+            where = Path(out, "runs", key[0], f"{each}-seed{run.scenario.seed}")
             return Run.load(run.save(where, sources_in=Path(out)))
 
-        def report(progress: Progress, engine: str = engine) -> None:
+        def report(progress: Progress, each: str = each) -> None:
             if on_progress is not None:
-                on_progress(engine, progress)
+                on_progress(each, progress)
 
-        runs[engine] = run_all(
+        runs[each] = run_all(
             repetitions(cases, count),
-            engine=engine,
-            jobs=workers[engine],
-            cache=cache if engine == SIMULATOR and cache is not None else False,
+            engine=each,
+            jobs=workers[each],
+            cache=cache if each != KERNEL and cache is not None else False,
             on_progress=report,
             on_finished=keep,
         )
-        while engine == KERNEL and (further := in_place_of_invalid(cases, runs[KERNEL], reps)):
+        while each == KERNEL and (further := in_place_of_invalid(cases, runs[KERNEL], reps)):
             runs[KERNEL] |= run_all(
                 further, engine=KERNEL, jobs=jobs, cache=False, on_finished=keep
             )
     return cross_validate(
-        (name, scenario, of_case(runs[SIMULATOR], name), of_case(runs[KERNEL], name))
+        (name, scenario, of_case(runs[SIMULATOR], name), of_case(runs[engine], name))
         for name, scenario in cases
     )
 

@@ -63,6 +63,11 @@ def check_for_guest(kernel: BuiltKernel, scenarios: Sequence[Scenario]) -> None:
     """
     for scenario in scenarios:
         for group in scenario.groups:
+            if group.cc.is_file or group.cc.is_python:
+                raise EngineError(
+                    f"`{group.cc}` is a file, and guests have no sandbox; use `--engine simulator`"
+                    " or `--engine kernel`"
+                )
             name = group.cc.kernel_name
             if group.cc.is_kernels_own and name not in kernel.congestion_controls:
                 known = ", ".join(kernel.congestion_controls)

@@ -411,7 +411,8 @@ static int send_flow(void *data)
 		return 0;
 	}
 	kernel_sock_shutdown(flow->sender, SHUT_WR);
-	wait_event(*sk_sleep(sk), is_over(sk));
+	/* TCP wakes only who can be interrupted, which nothing does. */
+	wait_event_interruptible(*sk_sleep(sk), is_over(sk));
 	local_irq_save(flags);
 	dumbbell_finished(now_ns(), flow->number);
 	local_irq_restore(flags);
