@@ -151,7 +151,11 @@ def test_killed_it_leaves_no_rule_and_no_device(tmp_path: Path) -> None:
         + words("--internet", "--", "sh", "-c", "echo ready; sleep 60")
         + f" >{said} & running=$!\n"
         f"while [ ! -s {said} ]; do sleep 0.1; done\n"
-        "nft list tables; kill -9 $running; wait $running || true; sleep 2\n"
+        "nft list tables; kill -9 $running; wait $running || true\n"
+        # The kernel removes what was in its namespaces a moment later.
+        "for look in $(seq 300); do\n"
+        "    { nft list tables; ip -brief link; } | grep -q dumbbell || break; sleep 0.2\n"
+        "done\n"
         "echo then; nft list tables; ip -brief link"
     )
     before, _, after = done.stdout.partition("then\n")
