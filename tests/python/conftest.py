@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import signal
 import threading
 import time
@@ -22,6 +23,7 @@ from dumbbell.cli import invoke
 from dumbbell.cli.machine import abilities, facts
 from dumbbell.metrics import METRICS, metric
 from dumbbell.run import engine
+from dumbbell.terminal import console
 from tests.python.emulated import traces
 
 # A shell starts what it puts in the background with Ctrl-C ignored, and that is inherited: the
@@ -124,8 +126,11 @@ def only_own_metrics() -> Iterator[None]:
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """The command line, in this process."""
+def cli(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Outcome]:
+    """The command line, in this process; however slow it is, it does not say how long it takes."""
+    monkeypatch.setattr(console, "LONG_S", math.inf)
 
     def call(*arguments: str) -> Outcome:
         code = invoke(arguments)
