@@ -17,7 +17,7 @@ import dumbbell
 from tests.python.emulated import EMULATE, PATH, PYTHON, needs, python
 from tests.python.own_mounts import as_nobody, in_own_mounts
 
-pytestmark = [pytest.mark.kernel, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.kernel
 
 
 def emulate(*words: str, **settings: object) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.python.emulated import EMULATE, PATH, python
 
-pytestmark = [pytest.mark.kernel, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.kernel
 
 
 class Running:

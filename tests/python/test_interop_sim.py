@@ -96,7 +96,7 @@ class Network:
         """End the simulator as Docker does; return what it says of the path."""
         assert self.simulator is not None
         self.simulator.send_signal(signal.SIGTERM)
-        out, err = self.simulator.communicate(timeout=20)
+        out, err = self.simulator.communicate(timeout=60)
         assert self.simulator.returncode == 0, err
         self.lines = out.splitlines()
         (started,) = (line for line in self.lines if line.startswith("started at "))
@@ -114,7 +114,7 @@ class Network:
         client = self.client.python(str(ENDPOINT), "client", SERVER[version], "443", *numbers)
         out, _ = client.communicate(timeout=60)
         server.terminate()
-        arrived, _ = server.communicate(timeout=10)
+        arrived, _ = server.communicate(timeout=60)
         return json.loads(arrived), json.loads(out)
 
     def captured(self, side: str, fields: str, only: str = "udp") -> list[list[str]]:
