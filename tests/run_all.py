@@ -38,8 +38,8 @@ CARGO = ["cargo", "test", "--release", "--config", "tests/checked.toml", "--work
 CARGO_FAST = [*CARGO, "--no-fail-fast", "--exclude", "dumbbell-emu", "--lib"]
 COMPILE = [*CARGO, "--tests", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]
 DOCUMENTATION = [*CARGO, "--doc", "--quiet"]
-# The slowest are named at the end.
-PYTEST = [sys.executable, "-m", "pytest", "--durations=25", "--timeout=300"]
+# The slowest are named at the end. What hangs ends; what takes a minute may take ten elsewhere.
+PYTEST = [sys.executable, "-m", "pytest", "--durations=25", "--timeout=900"]
 CORES = len(os.sched_getaffinity(0))
 # Tests of one file share what they prepare; a worker that is done takes over from another.
 SHARED = [*PYTEST, "--dist=worksteal"]

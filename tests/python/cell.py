@@ -32,7 +32,7 @@ PORT = 4747
 ABSTRACT = "\0hostile-test"
 ORDINARY = 65534
 #: Processes have this long to end after the command, s.
-END_S = 3.0
+END_S = 60.0
 #: Of the command's output, this much is given back, bytes.
 OUTPUT_BYTES = 2_000_000
 #: What the user's output has already, which nobody may change.

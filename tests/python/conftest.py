@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import signal
 import threading
 import time
@@ -22,6 +23,7 @@ from dumbbell.cli import invoke
 from dumbbell.cli.machine import abilities, facts
 from dumbbell.metrics import METRICS, metric
 from dumbbell.run import engine
+from dumbbell.terminal import console
 from tests.python.emulated import traces
 
 # A shell starts what it puts in the background with Ctrl-C ignored, and that is inherited: the
@@ -102,7 +104,7 @@ def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
     before = traces(test)
     yield
     # The kernel unregisters an algorithm a moment after its process is gone.
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while traces(test) - before and time.monotonic() < deadline:
         time.sleep(0.1)
     assert traces(test) - before == set()
@@ -124,8 +126,11 @@ def only_own_metrics() -> Iterator[None]:
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """The command line, in this process."""
+def cli(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Outcome]:
+    """The command line, in this process; however slow it is, it does not say how long it takes."""
+    monkeypatch.setattr(console, "LONG_S", math.inf)
 
     def call(*arguments: str) -> Outcome:
         code = invoke(arguments)
@@ -189,6 +194,8 @@ class FabricatedKernel:
         self.run_simulator = _core.run
         self.lock = threading.Lock()
         self.running = self.most = self.runs = 0
+        #: Where a run waits for others; without one it takes a moment, in which another may begin.
+        self.meeting: threading.Barrier | None = None
 
     def run(
         self,
@@ -207,7 +214,10 @@ class FabricatedKernel:
         with self.lock:
             self.running, self.runs = self.running + 1, self.runs + 1
             self.most = max(self.most, self.running)
-        time.sleep(0.01)
+        if self.meeting is None:
+            time.sleep(0.01)
+        else:
+            self.meeting.wait(60)
         output = self.run_simulator(json.dumps(scenario), control, "simulator", capture)
         with self.lock:
             self.running -= 1

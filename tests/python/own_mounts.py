@@ -44,7 +44,7 @@ def in_own_mounts(
     script = f'set -e\n{mounts}\nexec "$@"'
     return subprocess.run(
         [unshare, "--mount", "--propagation", "private", "sh", "-c", script, "sh", *words],
-        capture_output=True, text=True, check=False, timeout=120, cwd="/", env=env,
+        capture_output=True, text=True, check=False, timeout=280, cwd="/", env=env,
     )  # fmt: skip
 
 

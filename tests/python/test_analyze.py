@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import json
 import signal
 import subprocess
 import sys
+import termios
 import time
 import xml.etree.ElementTree as ET
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -329,9 +332,15 @@ def test_ctrl_c_ends_the_wait_for_a_pipe():
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(0.3)  # into the read
+        assert process.stdin is not None
+        process.stdin.write("\n")  # as a capture begins
+        process.stdin.flush()
+        unread = array("i", [1])
+        while unread[0] and process.poll() is None:
+            time.sleep(0.01)
+            fcntl.ioctl(process.stdin, termios.FIONREAD, unread)
         process.send_signal(signal.SIGINT)
         # Its standard input stays open meanwhile.
-        assert process.wait(timeout=20) != 0
+        assert process.wait() != 0
         assert process.stderr is not None
         assert process.stderr.read().endswith("KeyboardInterrupt\n")

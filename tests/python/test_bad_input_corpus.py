@@ -34,7 +34,7 @@ from tests.bad_inputs.scenarios import SCENARIOS
 from tests.bad_inputs.suites import SUITES
 
 ROOT = Path(__file__).parent.parent.parent
-#: Generous, for a machine that does other things too; most take milliseconds.
+#: CPU time, which other work on the machine does not lengthen. Generous: most take milliseconds.
 TIME_LIMIT_S = 20
 #: Reading any of them adds this much at most; a good file of the largest size may.
 MEMORY_LIMIT_KB = 400_000
@@ -63,9 +63,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def refused(cli: Callable[..., Any], arguments: tuple[str, ...], says: str) -> None:
     """Check that a command ends with one line, soon, and leaves nothing."""
     before = sorted(Path().rglob("*"))
-    start_s = time.monotonic()
+    start_s = time.process_time()
     outcome = cli(*arguments)
-    assert time.monotonic() - start_s < TIME_LIMIT_S
+    assert time.process_time() - start_s < TIME_LIMIT_S
     assert (outcome.code, outcome.out) == (2, "")
     check_line(outcome.err.removesuffix("\n"))
     if says.endswith("…"):
@@ -140,13 +140,13 @@ WORST = {"groups": '[[group]]\ncc="reno"\n', "lists": "[[[[[[", "quotes": '"', "
 
 @pytest.mark.parametrize("line", WORST.values(), ids=WORST)
 def test_the_largest_files_are_parsed_soon(line):
-    start_s = time.monotonic()
+    start_s = time.process_time()
     for before in ("", 'a = "', "a = ["):
         try:
             parse_toml((before + line * (MAX_TOML_BYTES // len(line)))[:MAX_TOML_BYTES])
         except DocumentError as error:
             check_line(str(error))
-    assert time.monotonic() - start_s < 3 * TIME_LIMIT_S
+    assert time.process_time() - start_s < 3 * TIME_LIMIT_S
 
 
 BOM = b"\xef\xbb\xbf"
@@ -201,10 +201,10 @@ def test_what_makes_too_many_runs_is_refused_in_python():
         lambda: Sweep(base.replace(seed=2**64 - 1), {}, reps=2),
     ]
     for make in makers:
-        start_s = time.monotonic()
+        start_s = time.process_time()
         with pytest.raises(ScenarioError) as caught:
             make()
-        assert time.monotonic() - start_s < TIME_LIMIT_S
+        assert time.process_time() - start_s < TIME_LIMIT_S
         check_line(str(caught.value))
 
 
@@ -313,9 +313,9 @@ def test_a_damaged_cache_costs_a_run_and_no_more(name, cli, tmp_path, monkeypatc
     first = cli(*SWEEP)
     (entry,) = (tmp_path / "cache").glob("v*/*")
     DAMAGES[name](entry)
-    start_s = time.monotonic()
+    start_s = time.process_time()
     again, verified = cli(*SWEEP), cli("cache", "verify", "--remove")
-    assert time.monotonic() - start_s < TIME_LIMIT_S
+    assert time.process_time() - start_s < TIME_LIMIT_S
     assert (again.code, again.out) == (0, first.out)
     assert again.err.count("\n") <= 1
     assert verified.code in (0, 1)

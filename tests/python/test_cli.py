@@ -4,12 +4,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 import dumbbell
 from dumbbell import Reason, Run, Verdict
+from tests.python.endless import ENDLESS_S, FLOWS, RATE, SAMPLE, running
 
 FAST = ("--time", "1s")
 
@@ -171,18 +171,15 @@ def test_metrics_are_the_columns_of_a_sweeps_table(cli):
 
 
 def test_a_long_run_says_how_long_and_ctrl_c_stops_it():
-    command = [sys.executable, "-m", "dumbbell", "run", "cubic", "--time", "1000000s"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(6)  # past the imports and into the run, on a busy machine too
-    process.send_signal(signal.SIGINT)
-    try:
-        # It takes a fraction of a second; a busy machine may need some.
-        out, err = process.communicate(timeout=20)
-    finally:
-        process.kill()
-    estimate, last = err.splitlines()
-    assert (process.returncode, out, last) == (130, "", "error: interrupted")
-    assert re.fullmatch(r"note: about \d+ (min|h|days) left at this pace; Ctrl-C ends it", estimate)
+    command = ["run", "cubic", "--rate", RATE, "--flows", f"{FLOWS}", "--sample", SAMPLE]
+    with running(*command, "--time", ENDLESS_S) as process:
+        assert process.stderr is not None
+        estimate = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, last = process.communicate()
+    assert (process.returncode, out, last) == (130, "", "error: interrupted\n")
+    said = r"note: about \d+ (min|h|days) left at this pace; Ctrl-C ends it\n"
+    assert re.fullmatch(said, estimate)
 
 
 SLOW_TO_LOAD = {

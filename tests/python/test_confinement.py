@@ -13,6 +13,7 @@ import textwrap
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +102,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def failure(file: str) -> str:
     """Run a file; return the error, which is one line and names it."""
-    started_s = time.monotonic()
     with pytest.raises(dumbbell.CongestionControlError) as caught:
         dumbbell.run(dumbbell.Scenario([file], time="2s"))
-    assert time.monotonic() - started_s < 20
     message = str(caught.value)
     assert "\n" not in message
     assert file in message
@@ -148,7 +147,9 @@ ENDINGS = {
 @needs_x86_64
 @pytest.mark.parametrize("code", ENDINGS)
 @pytest.mark.usefixtures("impatient")
-def test_what_ended_a_process_is_named(code: str, c_file) -> None:
+def test_what_ended_a_process_is_named(code: str, c_file, monkeypatch) -> None:
+    # On a busy machine a process may end long after its socket was closed.
+    monkeypatch.setattr(foreign_process, "CLOSED_S", 60)
     message = failure(c_file(code))
     assert ENDINGS[code] in message
     assert "memory" not in message
@@ -484,54 +485,108 @@ def mark(tmp_path: Path) -> Iterator[str]:
         os.kill(pid, 9)
 
 
-MOMENTS = {
-    "starting": ("", 0.3),
-    "compiling": ("compile", 1.2),
-    "loading": ("load", 2.5),
-    "running": ("run", 2.5),
-    "hanging up": ("run", 2.5),
-    "describing": ("describe", 2.5),
-    "checking": ("check", 4),
-}
+class Below:
+    """The processes below one, by /proc: foreign code's environment and memory are hidden there."""
+
+    def __init__(self, pid: int) -> None:
+        self.states: dict[int, str] = {}
+        self.parents: dict[int, int] = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                number, _, rest = stat.read_text(errors="replace").partition(" ")
+                state, parent = rest.rpartition(")")[2].split()[:2]
+                self.states[int(number)], self.parents[int(number)] = state, int(parent)
+        self.depths = {number: self.depth_of(number, pid) for number in self.parents}
+
+    def depth_of(self, number: int, pid: int) -> int:
+        """Return how many processes are above one, up to the given one; 0 if it is not below."""
+        depth = 0
+        while number in self.parents and number != pid:
+            number, depth = self.parents[number], depth + 1
+        return depth if number == pid else 0
+
+    def foreign(self) -> list[str]:
+        """Return the states of processes of foreign code: below the server's, without any below."""
+        return [
+            self.states[number]
+            for number, depth in self.depths.items()
+            if depth >= 3 and number not in self.parents.values()
+        ]
+
+    def compiles(self) -> bool:
+        """Whether a compiler works on the file."""
+        for number in (number for number, depth in self.depths.items() if depth):
+            with suppress(OSError):
+                if b"mine.bpf.c" in Path(f"/proc/{number}/cmdline").read_bytes():
+                    return True
+        return False
+
+
+def wait_until(
+    process: subprocess.Popen[str], is_so: Callable[[Below], bool], looks: int = 1
+) -> None:
+    """Wait until it is so for some looks in a row, however long the machine takes."""
+    in_a_row = 0
+    while in_a_row < looks:
+        assert process.poll() is None
+        in_a_row = in_a_row + 1 if is_so(Below(process.pid)) else 0
+        time.sleep(0.01)
+
+
+def sleeps(below: Below) -> bool:
+    return set(below.foreign()) == {"S"}
+
+
+MOMENTS = ("starting", "compiling", "loading", "running", "hanging up", "describing", "checking")
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_nothing_survives_when_the_command_line_is_killed(
     moment: str, mark: str, tmp_path: Path, py_file, c_file
 ) -> None:
-    doing, after_s = MOMENTS[moment]
-    if doing == "compile":
+    if moment == "compiling":
+        # More numbers than a compiler can read in the time until it is killed.
         blow_up = "\n".join(
-            [f"#define D{n + 1} D{n}, D{n}, D{n}, D{n}" for n in range(11)]
-            + ["#define D0 1", "static const int table[] = { D11 };"]
+            [f"#define D{n + 1} D{n}, D{n}, D{n}, D{n}" for n in range(14)]
+            + ["#define D0 1", "static const int table[] = { D14 };"]
         )
         file = c_file(before=blow_up)
-    elif doing in ("load", "describe"):
+    elif moment in ("loading", "describing"):
         file = py_file(before="time.sleep(10000)")
     else:
         file = py_file("time.sleep(10000)")
     words = ["run", file, "--time", "1s"]
-    if doing == "describe":
+    if moment == "describing":
         words = ["cc", "check", file]
-    elif doing == "check":
-        words = ["cc", "check", c_file(), "--storms", "100"]
+    elif moment == "checking":
+        words = ["cc", "check", c_file(), "--storms", "1000"]
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "dumbbell", *words],
         env={**os.environ, "DUMBBELL_TEST_MARK": mark, "TMPDIR": str(scratch)},
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         process_group=0,
+        text=True,
     )
-    time.sleep(after_s)
-    assert process.poll() is None
+    assert process.stderr is not None
+    if moment == "starting":
+        wait_until(process, lambda below: any(below.depths.values()))
+    elif moment == "compiling":
+        wait_until(process, Below.compiles)
+    elif moment == "checking":
+        assert any("1000 storms" in line for line in process.stderr)
+        wait_until(process, lambda below: bool(below.foreign()))
+    else:
+        wait_until(process, sleeps, looks=10)
     if moment == "hanging up":
         os.killpg(process.pid, signal.SIGHUP)
     else:
         process.kill()
     process.wait()
-    until_s = time.monotonic() + 5
+    process.stderr.close()
+    until_s = time.monotonic() + 60
     while (processes_of(mark) or any(scratch.iterdir())) and time.monotonic() < until_s:
         time.sleep(0.05)
     assert processes_of(mark) == []
@@ -548,7 +603,7 @@ def test_a_server_whose_command_line_was_killed_while_it_started_ends(tmp_path: 
             [sys.executable, "-P", server, str(killed.pid)],
             env={**os.environ, "TMPDIR": str(tmp_path)},
             stdin=theirs.fileno(),
-            timeout=20,
+            timeout=120,
             check=False,
         )
     assert done.returncode == 0

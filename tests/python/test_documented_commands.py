@@ -93,7 +93,6 @@ def run_all(listed: Iterator[str] | list[str], cli: Callable[..., Any]) -> None:
             assert "error:" not in outcome.err, f"`{command}`: {outcome.err}"
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_run(
     page: str, cli: Callable[..., Any], fabricated_kernel: object, reader: Path
@@ -104,7 +103,6 @@ def test_the_commands_of_a_page_run(
     run_all([command for command, _ in commands(text)], cli)
 
 
-@pytest.mark.timeout(600)
 def test_the_examples_of_help_run(
     cli: Callable[..., Any], fabricated_kernel: object, reader: Path
 ) -> None:

@@ -17,7 +17,7 @@ import dumbbell
 from tests.python.emulated import EMULATE, PATH, PYTHON, needs, python
 from tests.python.own_mounts import as_nobody, in_own_mounts
 
-pytestmark = [pytest.mark.kernel, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.kernel
 
 
 def emulate(*words: str, **settings: object) -> subprocess.CompletedProcess[str]:
@@ -328,8 +328,9 @@ def test_a_cpu_that_is_only_kept_awake_is_idle():
 
 
 def test_a_server_that_fails_later_is_in_the_verdict():
-    code = "import socket, sys; socket.create_server(('', 80)).accept(); sys.exit(3)"
-    ask = "import socket, time; socket.create_connection(('server', 80)); time.sleep(0.5)"
+    code = "import socket, sys; kept = socket.create_server(('', 80)).accept(); sys.exit(3)"
+    # Its end closes the connection.
+    ask = "import socket, time; socket.create_connection(('server', 80)).recv(1); time.sleep(0.5)"
     done = emulate(
         *PATH, "--serve", f'{PYTHON} -c "{code}"', "--ready", "tcp:80", "--", *python(ask)
     )
@@ -442,14 +443,22 @@ def test_set_on_a_path_changes_that_path_and_no_other_one_beside_it():
     assert f"process {other.pid}" not in done.stdout
 
 
-def test_lines_of_servers_have_their_names():
-    serve = f"{PYTHON} -c \"print('one', flush=True); print('two', flush=True)\""
-    done = emulate(*PATH, "--quiet", "--serve", serve, "--", *python("print('mine')"))
+def test_lines_of_servers_have_their_names(tmp_path):
+    def serve(*lines: str) -> tuple[str, str]:
+        printed = "".join(f"echo {line}; " for line in lines)
+        return "--serve", f"sh -c '{printed}touch {tmp_path}/{lines[-1]}'"
+
+    def after(*lines: str) -> list[str]:
+        waits = "".join(
+            f"while [ ! -e {tmp_path}/{line} ]; do sleep 0.05; done; " for line in lines
+        )
+        return ["sh", "-c", f"{waits}echo mine"]
+
+    done = emulate(*PATH, "--quiet", *serve("one", "two"), "--", *after("two"))
     assert (done.returncode, done.stdout) == (0, "mine\n")
     assert done.stderr == "server | one\nserver | two\n"
-    done = emulate(
-        *PATH, "--quiet", "--serve", "echo first", "--serve", "echo second", "--", "sleep", "0.3"
-    )
+    servers = (*serve("first"), *serve("second"))
+    done = emulate(*PATH, "--quiet", *servers, "--", *after("first", "second"))
     assert sorted(done.stderr.splitlines()) == ["server 1 | first", "server 2 | second"]
 
 

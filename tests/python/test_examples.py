@@ -40,7 +40,11 @@ def test_runs_and_shows_the_same(path, tmp_path, monkeypatch):
     monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path))
     committed, fresh = (nbformat.read(path, as_version=4) for _ in range(2))  # type: ignore[no-untyped-call]
     client = NotebookClient(
-        fresh, timeout=100, kernel_name="python3", resources={"metadata": {"path": EXAMPLES}}
+        fresh,
+        timeout=None,
+        startup_timeout=600,
+        kernel_name="python3",
+        resources={"metadata": {"path": EXAMPLES}},
     )
     client.execute()
     assert len(printed(fresh)) >= 4

@@ -290,7 +290,6 @@ def test_panels_of_several_links_name_their_link(emulated: Path) -> None:
 
 
 @pytest.mark.kernel
-@pytest.mark.timeout(240)
 def test_a_real_emulated_run_has_every_face(tmp_path: Path, cli: Callable[..., Outcome]) -> None:
     """What a sender at the client gets beside CUBIC each way is neither 0 nor nothing."""
     receive = (

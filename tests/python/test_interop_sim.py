@@ -83,20 +83,20 @@ class Network:
         )  # fmt: skip
         probe = (
             "import socket, time\n"
-            "for _ in range(400):\n"
+            "for _ in range(1200):\n"
             "    try: socket.create_connection(('193.167.0.2', 57832), 1); break\n"
             "    except OSError: time.sleep(0.05)\n"
             "else: raise SystemExit('not ready')\n"
         )
         ready = self.client.python("-c", probe)
-        ready.communicate(timeout=30)
+        ready.communicate()
         assert ready.returncode == 0, self.simulator.communicate(timeout=5)
 
     def stop(self) -> str:
         """End the simulator as Docker does; return what it says of the path."""
         assert self.simulator is not None
         self.simulator.send_signal(signal.SIGTERM)
-        out, err = self.simulator.communicate(timeout=20)
+        out, err = self.simulator.communicate(timeout=60)
         assert self.simulator.returncode == 0, err
         self.lines = out.splitlines()
         (started,) = (line for line in self.lines if line.startswith("started at "))
@@ -114,7 +114,7 @@ class Network:
         client = self.client.python(str(ENDPOINT), "client", SERVER[version], "443", *numbers)
         out, _ = client.communicate(timeout=60)
         server.terminate()
-        arrived, _ = server.communicate(timeout=10)
+        arrived, _ = server.communicate(timeout=60)
         return json.loads(arrived), json.loads(out)
 
     def captured(self, side: str, fields: str, only: str = "udp") -> list[list[str]]:
@@ -375,14 +375,15 @@ def test_it_waits_for_a_quic_server(network: Network) -> None:
         "data, peer = s.recvfrom(2000)\n"
         "assert len(data) >= 1200 and data[0] & 0x80 and data[1:5] != bytes(4)\n"
         "ids = data[14:23] + data[5:14]\n"
+        "print(time.monotonic())\n"
         "s.sendto(b'\\x80' + bytes(4) + ids + b'\\0\\0\\0\\1', peer)\n"
     )
     server = network.server.python("-c", negotiating)
-    began = time.monotonic()
     network.simulate(f"simple-p2p {LINK}", WAITFORSERVER="193.167.100.100:443")
-    assert time.monotonic() - began > 1
-    server.communicate(timeout=5)
+    ready_s = time.monotonic()
+    answered, _ = server.communicate()
     assert server.returncode == 0
+    assert ready_s > float(answered)
     network.stop()
 
 

@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -254,20 +256,32 @@ def test_what_does_not_compile_is_an_error(tmp_path, nothing_left):
         dumbbell.run(scenario(str(broken)), engine="kernel")
 
 
+def wait_for_flows(process: subprocess.Popen[str]) -> None:
+    """Wait until a run samples its flows, in a thread with that name."""
+    names: set[str] = set()
+    while "sampler" not in names:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+        names = set()
+        for comm in Path(f"/proc/{process.pid}/task").glob("*/comm"):
+            with suppress(OSError):
+                names.add(comm.read_text().strip())
+
+
 def test_ctrl_c_stops_a_run_and_leaves_nothing(nothing_left):
     process = dumbbell_process("run", "linux/cubic", "--engine", "kernel", "--time", "100s")
-    time.sleep(6)  # past the imports and into the run, on a busy machine too
+    wait_for_flows(process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)  # of the 100 s
+    out, err = process.communicate(timeout=60)  # of the 100 s
     assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
 
 
 @pytest.mark.parametrize("cc", ["linux/cubic", pytest.param("copa", marks=needs_bpf)])
 def test_kill_leaves_nothing(cc, nothing_left):
     process = dumbbell_process("run", cc, "--engine", "kernel", "--time", "100s")
-    time.sleep(6)
+    wait_for_flows(process)
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate()
 
 
 def test_two_at_a_time_do_not_meet(nothing_left):

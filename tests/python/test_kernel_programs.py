@@ -274,14 +274,13 @@ def test_nothing_survives_the_end_of_dumbbell(how, tmp_path, nothing_left):
     for delay_s in (0, 0.02, 0.1, 0.2, 0.4):
         command = [sys.executable, "-m", "dumbbell", "run", str(path), "--engine", "kernel"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        deadline = time.monotonic() + 30
-        while len(processes_of(MARK)) < 2 and time.monotonic() < deadline:
+        while len(processes_of(MARK)) < 2:
+            assert process.poll() is None, process.communicate()
             time.sleep(0.01)
-        assert processes_of(MARK), process.communicate()
         time.sleep(delay_s)
         process.send_signal(how)
-        process.communicate(timeout=20)
-        deadline = time.monotonic() + 5
+        process.communicate()
+        deadline = time.monotonic() + 60
         while processes_of(MARK) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert processes_of(MARK) == []

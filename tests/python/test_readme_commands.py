@@ -36,7 +36,6 @@ def test_long_commands_say_how_long(command: str, comment: str) -> None:
         assert LONG.search(comment), f"`{command}` takes more than a minute: say `# about N min`"
 
 
-@pytest.mark.timeout(600)
 def test_the_commands_run_in_order(
     cli: Callable[..., Any],
     fabricated_kernel: object,

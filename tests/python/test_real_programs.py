@@ -27,7 +27,7 @@ import pytest
 import dumbbell
 from dumbbell.emulation.path import EmulatedPath
 
-pytestmark = [pytest.mark.kernel, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.kernel
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 #: What is built for the tests is kept from run to run.

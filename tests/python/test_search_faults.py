@@ -17,7 +17,7 @@ from dumbbell_studies.search import search
 from dumbbell_studies.search.search import NOISE
 from tests.python.planted_faults import BBR_TIMEOUT, CUBIC_IDLE, RENO_NO_SACK, PlantedFault
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 #: What is under test, the reference, what is bad, where, and how many scenarios it takes.
 FAULTS: dict[str, Any] = {

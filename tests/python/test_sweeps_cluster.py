@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -20,6 +21,7 @@ from dumbbell import EngineError, MissingPackageError, Scenario, Sweep
 from dumbbell.runs import Progress
 from dumbbell.runs.cluster import Cluster, ClusterRunner, check_address, without_errors_of_dask
 from dumbbell.runs.handler import PendingRun, RunHandler
+from tests.python.endless import ENDLESS_S, FLOWS, RATE, SAMPLE, running
 from tests.python.test_sweeps_run import files
 
 distributed = pytest.importorskip("distributed")
@@ -47,10 +49,10 @@ def test_a_worker_that_is_killed_takes_nothing_along(tmp_path: Path):
                 killed.append(progress.finished)
 
         there = sweep.run(
-            cache=False, cluster=cluster.scheduler_address, out=tmp_path / "there",
+            cache=False, cluster=cluster.scheduler_address, jobs=2, out=tmp_path / "there",
             on_progress=follow,
         )  # fmt: skip
-    assert killed[0] < 24
+    assert killed[0] in (3, 4)  # of 24; two at a time
     assert finished == sorted(finished)
     assert finished[-1] == 24  # each came back once
     assert there.rows.equals(here.rows)
@@ -60,6 +62,9 @@ def test_a_worker_that_is_killed_takes_nothing_along(tmp_path: Path):
 def test_a_cluster_without_workers_is_told_and_waited_for(cli, monkeypatch):
     monkeypatch.setattr("dumbbell.runs.cluster.ASK_S", 0.1)
     monkeypatch.setattr("dumbbell.runs.cluster.SAY_AFTER_S", 0.3)
+    # A clock that each look at it advances: a busy machine would miss the moment of the note.
+    clock = SimpleNamespace(monotonic=count(step=0.1).__next__)
+    monkeypatch.setattr("dumbbell.runs.cluster.time", clock)
     with distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster:
         at = cluster.scheduler_address
         outcome = cli("sweep", "copa", "--cluster", at, "--worker-timeout", "1s")
@@ -84,13 +89,16 @@ def test_what_is_done_is_kept_when_a_cluster_loses_its_workers(monkeypatch, tmp_
             seen.append(progress)
             if progress.finished >= 2:
                 cluster.scale(0)
+                while cluster.scheduler.workers:
+                    time.sleep(0.01)
 
         with pytest.raises(EngineError, match=r"has no workers|lost with its worker"):
             sweep.run(
-                cache=False, cluster=cluster, worker_timeout="1s", out=tmp_path, on_progress=follow
-            )
+                cache=False, cluster=cluster, worker_timeout="1s", jobs=1, out=tmp_path,
+                on_progress=follow,
+            )  # fmt: skip
     finished = seen[-1].finished
-    assert 2 <= finished < 80
+    assert finished == 2
     assert len(list((tmp_path / "runs").iterdir())) == finished
     resumed = Sweep.resume(tmp_path).run(cache=False, out=tmp_path, on_progress=seen.append)
     assert seen[-1].cached == finished
@@ -115,16 +123,16 @@ def test_a_worker_that_dies_while_its_result_is_read_is_a_line(said, kind):
 def test_a_scheduler_that_ends_is_a_line(restarts, tmp_path):
     """In processes of their own: Dask would print its tracebacks first."""
     with scheduler() as (process, address), worker(address):
-        command = [sys.executable, "-m", "dumbbell", "sweep", "copa", "--time", "60s"]
-        command += ["--reps", "99", "--no-cache", "--out", tmp_path, "--cluster", address]
-        sweep = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        # Not what is being written, which is in a hidden directory.
-        while not list(tmp_path.glob("runs/[!.]*/run.json")) and sweep.poll() is None:
-            time.sleep(0.05)
-        process.kill()
-        process.wait()
-        with scheduler(address) if restarts else nullcontext():
-            said = sweep.communicate(timeout=60)[1]
+        command = ["sweep", "copa", "--rate", RATE, "--flows", f"{FLOWS}", "--sample", SAMPLE]
+        command += ["--time", f"1s,{ENDLESS_S}", "--no-cache", "--out", str(tmp_path)]
+        with running(*command, "--cluster", address) as sweep:
+            # Not what is being written, which is in a hidden directory.
+            while not list(tmp_path.glob("runs/[!.]*/run.json")) and sweep.poll() is None:
+                time.sleep(0.05)
+            process.kill()
+            process.wait()
+            with scheduler(address) if restarts else nullcontext():
+                said = sweep.communicate()[1]
     assert sweep.returncode == 2
     assert [line for line in said.splitlines() if not line.startswith("note: about")] == [
         "error: a run was lost with its worker: it was cancelled, as by a cluster whose scheduler "
