@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Memory of the guest: address space, of which it touches what it uses.
 const MEMORY_MB: u64 = 1024;
 
-/// What the guest's kernel said last, of which an error shows so many lines.
+/// What the guest's kernel said last, of which an error shows this number of lines.
 const LAST_LINES: usize = 4;
 
 /// A kernel that runs as a process, and the library that it loads.
@@ -43,7 +43,7 @@ pub struct Guest {
 pub struct Ran {
     /// The summary, as JSON.
     pub summary: String,
-    /// As of a run on the other engines.
+    /// The same tables as of the other engines.
     pub tables: Vec<Table>,
 }
 

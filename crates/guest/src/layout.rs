@@ -16,7 +16,7 @@ const CC_BYTES: usize = 16;
 
 const RELEASE_BYTES: usize = 64;
 
-/// `struct dumbbell_run`.
+/// The layout of `struct dumbbell_run` in C.
 #[repr(C)]
 pub struct Run {
     hosts: c_uint,
@@ -31,7 +31,7 @@ pub struct Run {
     hz: c_uint,
 }
 
-/// `struct dumbbell_field`.
+/// The layout of `struct dumbbell_field` in C.
 #[repr(C)]
 pub(crate) struct Field {
     name: *const c_char,
@@ -80,7 +80,7 @@ impl Run {
     }
 }
 
-/// `struct dumbbell_cc`.
+/// The layout of `struct dumbbell_cc` in C.
 #[repr(C)]
 pub struct Cc {
     callbacks: c_uint,
@@ -106,7 +106,7 @@ fn cc_name(name: &str) -> [c_char; CC_BYTES] {
     bytes
 }
 
-/// `struct dumbbell_call`.
+/// The layout of `struct dumbbell_call` in C.
 #[repr(C)]
 pub struct Call {
     op: c_uint,
@@ -149,7 +149,7 @@ impl Call {
     }
 }
 
-/// `struct dumbbell_host`.
+/// The layout of `struct dumbbell_host` in C.
 #[repr(C)]
 pub struct Host {
     address: u32,
@@ -189,7 +189,7 @@ impl Host {
     }
 }
 
-/// `struct dumbbell_flow`.
+/// The layout of `struct dumbbell_flow` in C.
 #[repr(C)]
 pub struct Flow {
     cc: [c_char; CC_BYTES],
@@ -231,14 +231,14 @@ impl Flow {
     }
 }
 
-/// `struct dumbbell_answer`.
+/// The layout of `struct dumbbell_answer` in C.
 #[repr(C)]
 pub(crate) struct Answer {
     bytes: *const u8,
     length: c_uint,
 }
 
-/// `struct dumbbell_state`.
+/// The layout of `struct dumbbell_state` in C.
 #[repr(C)]
 pub struct State {
     sender: Answer,

@@ -19,7 +19,7 @@ use dumbbell_scenario::Scenario;
 use answer::Answer;
 use layout::{ABI, Call, Cc, Flow, Host, Run, State};
 
-/// Errors of the kernel (errno(3)) with which it is told that there is no run.
+/// Errors of the kernel (errno(3)) for a run that cannot begin.
 const EINVAL: c_int = 22;
 
 /// The run of this process.
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn dumbbell_guest_cc(number: c_uint, cc: *mut Cc) {
 ///
 /// # Safety
 ///
-/// `call` is whole, and nobody else uses its socket meanwhile.
+/// `call` is whole, and its socket has no other user meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dumbbell_guest_call(call: *const Call) -> c_uint {
     // SAFETY: the caller says so.

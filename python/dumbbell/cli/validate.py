@@ -195,7 +195,7 @@ def run_both(
     simulator_reps: int | None,
     cache: Cache | None,
 ) -> CrossValidation:
-    """Run and compare, with a progress bar; on an engine, so often, so many at a time."""
+    """Run and compare, with a progress bar; `how`: engine, repetitions, runs at a time."""
     engine, reps, jobs = how
     with progress_bar("simulating") as bar:
 

@@ -165,7 +165,7 @@ fn prepare(
     Ok((writing, taps))
 }
 
-/// A capture without a thread: whoever has the clock has it written.
+/// A capture without a thread; its user says when it is written.
 pub(crate) struct DrivenCapture {
     config: CaptureConfig,
     writing: Writing<BufWriter<File>>,

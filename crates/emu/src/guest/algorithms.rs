@@ -30,9 +30,9 @@ const OPS: [&str; 13] = [
 /// A call of the kernel: `struct dumbbell_call`.
 #[derive(Debug)]
 pub struct Call {
-    /// Which callback, by its number in `dumbbell.h`.
+    /// The callback's number in `dumbbell.h`.
     pub op: u32,
-    /// Which algorithm.
+    /// The number of the algorithm.
     pub cc: u32,
     /// The flow's number in the run; of a receiver's socket none is.
     pub flow: u32,
@@ -40,9 +40,9 @@ pub struct Call {
     pub handle: u32,
     /// The kernel's socket.
     pub socket: *mut u8,
-    /// `tcp_jiffies32`.
+    /// The kernel's `tcp_jiffies32`.
     pub jiffies: u32,
-    /// `icsk_ca_state`.
+    /// The socket's `icsk_ca_state`.
     pub ca_state: u8,
     /// `is_cwnd_limited` and `rate_app_limited`.
     pub limited: [bool; 2],
@@ -50,9 +50,9 @@ pub struct Call {
     pub rx_opt_bits: u8,
     /// The callback's arguments.
     pub arguments: [u32; 2],
-    /// Of `pkts_acked`.
+    /// What `pkts_acked` is given.
     pub acked: AckSample,
-    /// Of `cong_control`.
+    /// What `cong_control` is given.
     pub sample: RateSample,
 }
 
@@ -69,11 +69,11 @@ pub struct PlannedCc {
 
 /// The algorithms of a run's groups, and their sockets.
 pub(super) struct Algorithms {
-    /// By number.
+    /// Each algorithm, by its number.
     instances: Vec<Rc<Instance>>,
     /// The number of each group's, where it is ours.
     of_groups: Vec<Option<usize>>,
-    /// By handle.
+    /// Each socket's algorithm, by its handle.
     flows: Vec<Option<Flow>>,
     fields: SocketFields,
     /// A tick, µs.
@@ -159,7 +159,7 @@ impl Algorithms {
     ///
     /// # Safety
     ///
-    /// The socket is one of the kernel that said where its fields are, and nobody else uses it meanwhile.
+    /// The socket is one of the kernel that said where its fields are, and it has no other user meanwhile.
     pub(super) unsafe fn call(&mut self, call: &Call) -> u32 {
         let op = OPS.get(call.op as usize).copied().unwrap_or("");
         if op == "init" {

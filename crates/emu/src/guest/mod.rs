@@ -154,7 +154,7 @@ impl Guest {
     ///
     /// # Safety
     ///
-    /// The socket is one of the kernel that said where its fields are, and nobody else uses it meanwhile.
+    /// The socket is one of the kernel that said where its fields are, and it has no other user meanwhile.
     pub unsafe fn call(&mut self, call: &Call) -> u32 {
         // SAFETY: the caller says so.
         unsafe { self.algorithms.call(call) }
@@ -295,7 +295,7 @@ impl Guest {
     ///
     /// # Errors
     ///
-    /// Whatever failed meanwhile.
+    /// The first failure during the run.
     pub fn end(mut self, now_ns: u64) -> Result<Output, Error> {
         self.advance(now_ns);
         if let Some(error) = self.failure {

@@ -25,9 +25,9 @@ pub struct PlannedHost {
     pub gso_max_segs: Option<u32>,
     /// `tcp_rmem` and `tcp_wmem`, bytes.
     pub buffers_bytes: [[u64; 3]; 2],
-    /// `tcp_slow_start_after_idle`.
+    /// The sysctl `tcp_slow_start_after_idle`.
     pub slow_start_after_idle: bool,
-    /// `tcp_ecn`.
+    /// The sysctl `tcp_ecn`.
     pub ecn: u8,
     /// What it listens with, if it receives.
     pub listener: Option<PlannedListener>,

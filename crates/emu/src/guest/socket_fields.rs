@@ -1,4 +1,4 @@
-//! Which fields of a socket an algorithm sees, and where a guest's kernel has them.
+//! The fields of a socket that an algorithm sees, and where a guest's kernel has them.
 
 use std::mem::offset_of;
 
@@ -11,7 +11,7 @@ pub struct KernelField<'a> {
     pub name: &'a str,
     /// From the socket, bytes.
     pub offset: usize,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: usize,
 }
 

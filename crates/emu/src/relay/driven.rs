@@ -1,4 +1,4 @@
-//! A relay without threads: whoever has the clock says what arrives and when it is. A guest's is one.
+//! A relay without threads, for guests: the caller says what time it is and what arrives.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
