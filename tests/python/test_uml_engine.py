@@ -212,6 +212,16 @@ def test_flows_with_an_end_end(tmp_path):
 
 
 @built
+def test_what_arrives_is_counted_while_it_is_being_written():
+    """A flow writes 256 kB at once; of many flows none has sent that much."""
+    run = dumbbell.run([dumbbell.Group("linux/cubic", flows=100)], engine="uml", **SHORT)
+    received = [flow["received_bytes"] for flow in run.summary["flows"]]
+    assert max(received) < 256 * 1024
+    link = run.summary["links"][0]
+    assert sum(received) == pytest.approx(20e6 / 8 * 2 * link["utilization"], rel=0.1)
+
+
+@built
 def test_sweeps_find_their_runs_again(tmp_path):
     sweep = dumbbell.Sweep(
         Scenario.of(["linux/cubic"], **SHORT), {"buffer": ["1bdp", "2bdp"]}, engine="uml"

@@ -356,7 +356,8 @@ static int write_all(struct flow *flow)
 
 	while (flow->written_bytes < flow->is.size_bytes) {
 		u64 left = flow->is.size_bytes - flow->written_bytes;
-		struct kvec vector = { .iov_base = payload, .iov_len = min_t(u64, left, flow->is.write_bytes) };
+		int wanted = min_t(u64, left, flow->is.write_bytes);
+		struct kvec vector = { .iov_base = payload, .iov_len = wanted };
 		struct msghdr message = { .msg_flags = MSG_NOSIGNAL };
 		u64 at_ns = now_ns();
 		int written;
@@ -365,12 +366,12 @@ static int write_all(struct flow *flow)
 			break;
 		if (stop_ns != DUMBBELL_NONE)
 			WRITE_ONCE(sk->sk_sndtimeo, max_t(long, 1, nsecs_to_jiffies(stop_ns - at_ns)));
-		written = kernel_sendmsg(flow->sender, &message, &vector, 1, vector.iov_len);
-		if (written == -EAGAIN)
-			continue;
-		if (written < 0)
+		/* Counted before it can arrive. */
+		flow->written_bytes += wanted;
+		written = kernel_sendmsg(flow->sender, &message, &vector, 1, wanted);
+		flow->written_bytes -= wanted - max(written, 0);
+		if (written < 0 && written != -EAGAIN)
 			return written;
-		flow->written_bytes += written;
 	}
 	return 0;
 }
