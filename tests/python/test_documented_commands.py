@@ -30,7 +30,7 @@ ELSEWHERE = {
 #: In a command: what the reader has and a test does not.
 ABSENT = (
     "linux-6", "bpf_cubic.c", "old/mine", "tcp://10.0.0.1", "trace.pcap", "before.pcap", "tcpdump",
-    "gate mine.toml", "download.toml", "capture.pcapng",
+    "gate mine.toml", "download.toml", "capture.pcapng", "--engine uml",
 )  # fmt: skip
 #: Those of `reports` are run by test_figure_kinds.py, and their figures looked at; those of
 #: `coming-from` by test_coming_from.py, in the order of the page.
