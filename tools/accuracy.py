@@ -1,11 +1,12 @@
-"""Writes the tables of accuracy.md: pairs of CCAs, simulated and on the kernel.
+"""Writes the tables of accuracy.md: pairs of CCAs, simulated and on Linux.
 
-The kernel's runs are data (``dumbbell validate … --save``), the simulator's are done again, which
-takes about ten minutes: ``python tools/accuracy.py``.
+Linux's runs are data (``measure_pairs.py``), the simulator's are done again, which takes about ten
+minutes for each engine: ``python tools/accuracy.py kernel uml``.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,8 @@ __all__ = ["cells_table", "pairs_table", "shortfall_table", "summary_table", "wi
 NOTES = Path(__file__).parents[1] / "docs" / "notes"
 PAGE = NOTES / "accuracy.md"
 DATA = NOTES / "data"
-FILES = "pairs-*.json"
+#: The data of an engine.
+FILES = {"kernel": "pairs-*.json", "uml": "virtual-pairs-*.json"}
 #: Simulated runs of a case: each of another phase (`rtt_dither`).
 SEEDS = 10
 #: Shares further apart, in parts of 1, are listed with their intervals.
@@ -39,9 +41,9 @@ FAR = 0.03
 Cases = list[tuple[Measurement, list[Comparison]]]
 
 
-def measurements() -> list[Measurement]:
-    """Return what was measured on the kernel."""
-    return [case for path in sorted(DATA.glob(FILES)) for case in load(path)]
+def measurements(engine: str) -> list[Measurement]:
+    """Return what was measured on an engine."""
+    return [case for path in sorted(DATA.glob(FILES[engine])) for case in load(path)]
 
 
 def simulate(case: Measurement) -> list[Rows]:
@@ -79,8 +81,8 @@ def place_of(case: Measurement) -> str:
     return f"{case.scenario.rtt}, {case.scenario.buffer}"
 
 
-def with_tables(text: str, cases: Cases, by_chance: Sequence[float]) -> str:
-    """Replace what is between the markers of each table."""
+def with_tables(text: str, cases: Cases, by_chance: Sequence[float], engine: str = "kernel") -> str:
+    """Replace what is between the markers of each table of an engine."""
     tables = {
         "summary": summary_table(cases, by_chance),
         "pairs": pairs_table(cases),
@@ -88,7 +90,8 @@ def with_tables(text: str, cases: Cases, by_chance: Sequence[float]) -> str:
         "far": shortfall_table(cases),
     }
     for name, table in tables.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+        marker = name if engine == "kernel" else f"{engine} {name}"
+        begin, end = f"<!-- {marker} -->\n", f"<!-- /{marker} -->\n"
         before, rest = text.split(begin)
         text = f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}"
     return text
@@ -220,17 +223,18 @@ def percent_2(values: tuple[Any, ...]) -> str:
     return f"{100 * np.mean(values):.2f}" if values else "–"
 
 
-def main() -> None:
-    """Write the page's tables."""
-    text = PAGE.read_text(encoding="utf-8")
-    compared: Cases = []
-    by_chance = []
-    for case in measurements():
-        simulated = simulate(case)
-        compared.append((case, compare(case, simulated)))
-        by_chance.append(chance(simulated))
-    PAGE.write_text(with_tables(text, compared, by_chance), encoding="utf-8")
+def main(engines: Sequence[str]) -> None:
+    """Write the page's tables of some engines."""
+    for engine in engines:
+        text = PAGE.read_text(encoding="utf-8")
+        compared: Cases = []
+        by_chance = []
+        for case in measurements(engine):
+            simulated = simulate(case)
+            compared.append((case, compare(case, simulated)))
+            by_chance.append(chance(simulated))
+        PAGE.write_text(with_tables(text, compared, by_chance, engine), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or list(FILES))
