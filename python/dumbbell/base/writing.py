@@ -307,7 +307,7 @@ class Batch:
             if self.is_lasting:
                 sync_entry(self.parent)
         # After an exchange the older one is where the new one was.
-        for older in (*new, self.scratch / OLDER):
+        for older in filter(os.path.lexists, (*new, self.scratch / OLDER)):
             shutil.rmtree(older, ignore_errors=True)
 
     def _settle_every(self, seconds: float) -> None:
