@@ -1,6 +1,7 @@
 """Intervals, differences, effect sizes and adjusted p values, by examples from the literature."""
 
 import math
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -67,6 +68,16 @@ def test_an_interval_of_many_follows_the_skew():
 def test_the_same_values_have_the_same_interval():
     x = np.random.default_rng(1).normal(size=12)
     assert mean_interval(x) == mean_interval(list(x))
+
+
+def test_an_interval_of_thousands_needs_little_memory():
+    values = np.random.default_rng(1).exponential(size=2000)
+    tracemalloc.start()
+    interval = mean_interval(values)
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most_bytes < 10_000_000
+    assert (interval.low, interval.high) == (0.9485919678109946, 1.0349283409274568)
 
 
 def test_in_another_unit_the_interval_is_the_same():

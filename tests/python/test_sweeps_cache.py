@@ -11,6 +11,8 @@ import pytest
 
 import dumbbell
 from dumbbell import Scenario, Sweep, _core
+from dumbbell.base import writing
+from dumbbell.base.scratch import scratch_in
 from dumbbell.base.writing import Batch
 from dumbbell.congestion_control.isolation.sandbox import UNSAFE
 from dumbbell.run.capture import Capture
@@ -365,6 +367,29 @@ def test_a_run_that_is_pruned_while_it_is_copied_runs_again(engine, cache, tmp_p
     again = SWEEP.run(cache=cache, out=tmp_path / "again")
     assert len(again.runs) == 4
     assert all(run.flows.num_rows for run in again.runs.values())
+
+
+def test_a_sweep_writes_to_the_cache_through_one_scratch_directory(cache, monkeypatch):
+    made: list[Path] = []
+
+    def counted(parent: Path) -> Any:
+        made.append(parent)
+        return scratch_in(parent)
+
+    monkeypatch.setattr(writing, "scratch_in", counted)
+    SWEEP.run(cache=cache)
+    SWEEP.run(cache=cache)
+    assert made == [cache.entries]  # none where every run is found
+    assert not list(cache.place.rglob(".dumbbell-*"))
+
+
+def test_one_run_in_several_words_is_written_once_at_a_time(cache):
+    alike = ["1bdp", "50kB", "2bdp", "100kB"]
+    result = Sweep(SCENARIO, {"buffer": alike}, reps=3).run(cache=cache, jobs=8)
+    assert len(result.runs) == 12
+    assert result.notes == ()
+    assert len(entries(cache)) == 6
+    assert not list(cache.place.rglob(".dumbbell-*"))
 
 
 def test_a_killed_prune_leaves_nothing_that_stays(cache, monkeypatch):

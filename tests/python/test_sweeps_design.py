@@ -210,3 +210,23 @@ def test_joined_axes_make_a_row_of_cells(cli):
     assert points == [{"rate": "5mbit", "rtt": "40ms"}, {"rate": "10mbit", "rtt": "20ms"}]
     outcome = cli("sweep", "reno", "--axis", "rate=5mbit,10mbit+rtt=40ms", "--time", "1s")
     assert (outcome.code, "`rate` has 2, `rtt` has 1 values" in outcome.err) == (2, True)
+
+
+def test_each_cell_is_checked_once(monkeypatch, tmp_path):
+    checked: list[Scenario] = []
+    check = Scenario._check
+
+    def counted(scenario: Scenario) -> None:
+        checked.append(scenario)
+        check(scenario)
+
+    monkeypatch.setattr(Scenario, "_check", counted)
+    base = Scenario(["reno"], time="1s")
+    sweep = Sweep(base, {"buffer": "1..4bdp"}, reps=2)
+    sweep.run(cache=False, out=tmp_path / "out")
+    assert len(checked) == 1 + 3  # it, and the cells
+    assert sweep.scenarios[1].replace(seed=5) == Scenario(
+        ["reno"], time="1s", buffer="2bdp", seed=5
+    )
+    with pytest.raises(ScenarioError, match="seed"):
+        base.replace(seed=-1)

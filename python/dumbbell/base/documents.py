@@ -25,6 +25,8 @@ __all__ = [
 MAX_TOML_BYTES = 1 << 20
 #: Most bytes of a document of ours: `run.json` with 100,000 flows has half as many.
 MAX_JSON_BYTES = 1 << 28
+#: A file is read in one piece of its size, or of this if that is larger.
+MIN_READ_BYTES = 1 << 16
 #: How deeply tables and lists may nest, and how many parts a key may have: `a.b.c` has three.
 MAX_DEPTH = 32
 
@@ -68,6 +70,11 @@ def open_file(path: Path) -> BufferedReader:
     DocumentError
         It is not a regular file.
     """
+    return os.fdopen(open_descriptor(path), "rb")
+
+
+def open_descriptor(path: Path) -> int:
+    """Open a regular file, as `open_file`."""
     # Opening a pipe would wait for its writer, and `open` refuses a directory by its number.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
@@ -77,7 +84,7 @@ def open_file(path: Path) -> BufferedReader:
             raise DocumentError("is a directory")
         what = "a named pipe" if stat.S_ISFIFO(mode) else "a device"
         raise DocumentError(f"is not a regular file but {what}")
-    return os.fdopen(descriptor, "rb")
+    return descriptor
 
 
 def read_file(path: Path, max_bytes: int) -> bytes:
@@ -97,9 +104,17 @@ def read_file(path: Path, max_bytes: int) -> bytes:
     DocumentError
         It is not a regular file, or too large.
     """
-    with open_file(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        content = b"" if size > max_bytes else file.read(max_bytes + 1)
+    descriptor = open_descriptor(path)
+    try:
+        size = os.fstat(descriptor).st_size
+        content, step = b"", max(size, MIN_READ_BYTES)
+        while max(size, len(content)) <= max_bytes:  # it may be growing
+            part = os.read(descriptor, min(step, max_bytes - len(content)) + 1)
+            content += part
+            if not part:
+                break
+    finally:
+        os.close(descriptor)
     size = max(size, len(content))
     if size > max_bytes:
         raise DocumentError(f"has {size:,} bytes; use at most {max_bytes:,}")
@@ -197,7 +212,8 @@ def parse_json(content: bytes) -> Any:
         # Python refuses to read a decimal number of thousands of digits.
         reason = "a number has too many digits" if "digits" in str(error) else str(error)
         raise DocumentError(f"not JSON: {reason}") from None
-    if is_deep(document):
+    # With fewer brackets than levels it cannot be.
+    if content.count(b"{") + content.count(b"[") > MAX_DEPTH and is_deep(document):
         raise DocumentError(f"nests too deeply; use at most {MAX_DEPTH} levels")
     return document
 

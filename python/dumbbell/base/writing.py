@@ -236,6 +236,7 @@ class Batch:
         self.every_s = every_s
         self.held = scratch_in(parent)
         self.scratch = self.held.__enter__()
+        (self.scratch / NEW).mkdir()
 
     def __enter__(self) -> Batch:
         if self.every_s is not None:
@@ -260,9 +261,7 @@ class Batch:
 
     def place_of(self, name: str) -> Path:
         """Return where to write the new file or directory of a name."""
-        path = self.scratch / NEW / name
-        path.parent.mkdir(exist_ok=True)
-        return path
+        return self.scratch / NEW / name
 
     @contextmanager
     def new(self, name: str) -> Iterator[Path]:
@@ -307,7 +306,7 @@ class Batch:
             if self.is_lasting:
                 sync_entry(self.parent)
         # After an exchange the older one is where the new one was.
-        for older in (*new, self.scratch / OLDER):
+        for older in filter(os.path.lexists, (*new, self.scratch / OLDER)):
             shutil.rmtree(older, ignore_errors=True)
 
     def _settle_every(self, seconds: float) -> None:

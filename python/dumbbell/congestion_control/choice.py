@@ -443,11 +443,13 @@ def is_python(name: str) -> bool:
     )
 
 
+@functools.cache
 def is_python_class(name: str) -> bool:
     """Whether a name is of a class of the running program: ``python/Mine``."""
     return name.startswith(PYTHON_CLASS) and is_python(name)
 
 
+@functools.cache
 def is_file(name: str) -> bool:
     """Whether a name is of a source file, in C or Python: ``./mine.bpf.c``."""
     return not (is_kernels_own(name) or is_python_class(name)) and (
@@ -455,6 +457,7 @@ def is_file(name: str) -> bool:
     )
 
 
+@functools.cache
 def is_kernels_own(name: str) -> bool:
     """Whether a name is ``linux/…`` and not a file in a directory of that name."""
     return name.startswith(KERNELS_OWN) and file_of(name).suffix not in SOURCES

@@ -7,7 +7,7 @@ A metric of links is called by its name alone, which is the bottleneck's value, 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -201,6 +201,10 @@ class Metrics(Mapping[str, Metric]):
 
     def __len__(self) -> int:
         return len(self._known)
+
+    def values(self) -> ValuesView[Metric]:
+        """Return all metrics, without looking each up by its name."""
+        return self._known.values()
 
 
 _METRICS: dict[str, Metric] = {}

@@ -162,6 +162,13 @@ class Observation:
         return rows[self.kept[rows]]
 
     @cached_property
+    def instants(self) -> npt.NDArray[np.intp]:
+        """First row of `flow_table` of each instant: all flows are sampled at once."""
+        times = self.sample_times_us
+        begins = np.flatnonzero(times[1:] != times[:-1]) + 1
+        return np.concatenate([np.zeros(min(times.size, 1), begins.dtype), begins])
+
+    @cached_property
     def received_bits(self) -> FloatArray:
         """What each row's flow received since the sample before, bits."""
         interval_us = int(self.run.scenario.sample) / 1000
@@ -169,9 +176,7 @@ class Observation:
         if self.run.engine == SIMULATOR:  # each sample is of one interval of its clock
             return goodput_bps * (interval_us / 1e6)
         times = self.sample_times_us
-        # All flows are sampled at once: an instant begins where the time changes.
-        begins = np.flatnonzero(times[1:] != times[:-1]) + 1
-        begins = np.concatenate([np.zeros(min(times.size, 1), begins.dtype), begins])
+        begins = self.instants
         elapsed_us = np.diff(times[begins], prepend=times[:1] - interval_us)
         return goodput_bps * np.repeat(elapsed_us / 1e6, np.diff(begins, append=times.size))
 

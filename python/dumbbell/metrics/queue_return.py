@@ -31,7 +31,7 @@ def queue_return_time_s(obs: Observation) -> list[float | None]:
     leaves is what Copa's mode switching is for (Arun, Balakrishnan, NSDI 2018, §4). The bound and
     the window are ours.
     """
-    if "queue" not in obs.run.tables:
+    if "queue" not in obs.run.tables or obs.cut_us + WINDOW_US > obs.end_us:
         return [None] * len(obs.links)
     return [return_time_of(link) for link in obs.links]
 

@@ -45,9 +45,10 @@ def recovery_time_s(obs: Observation) -> float | None:
     is_counted = np.array([crosses[flow["group"]] for flow in obs.flows])
     bits = np.where(is_counted[obs.sample_flows], obs.received_bits, 0.0)
     payload = RECOVERED * mss_bytes / (mss_bytes + HEADER_BYTES)
-    times_us, rows = np.unique(obs.sample_times_us, return_inverse=True)
-    received = np.concatenate([[0.0], np.cumsum(np.bincount(rows, bits))])
-    edges_us = np.concatenate([[0], times_us])
+    begins = obs.instants
+    instants = np.repeat(np.arange(begins.size), np.diff(begins, append=bits.size))
+    received = np.concatenate([[0.0], np.cumsum(np.bincount(instants, bits))])
+    edges_us = np.concatenate([[0], obs.sample_times_us[begins]])
     for first in range(int(np.searchsorted(edges_us, obs.cut_us)), edges_us.size):
         start_us = int(edges_us[first])
         last = int(np.searchsorted(edges_us, start_us + WINDOW_US, "right")) - 1

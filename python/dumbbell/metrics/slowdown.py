@@ -86,9 +86,12 @@ def of_slowdowns(obs: Observation, of: Of) -> list[float | None]:
 def of_class(transfers: Sequence[GroupTransfers], index: int, of: Of) -> list[float | None]:
     """Return a figure of the slowdowns of each group's flows in a class of sizes."""
     smallest = SIZE_CLASSES[index - 1][2] if index else -1
-    values = []
+    values: list[float | None] = []
     for each in transfers:
         flows = each.of(FLOW)
+        if not len(flows):
+            values.append(None)
+            continue
         within = (flows.size_bytes > smallest) & (flows.size_bytes <= SIZE_CLASSES[index][2])
         values.append(of(flows.where(within).slowdowns))
     return values

@@ -52,7 +52,9 @@ def starved_time_share(obs: Observation) -> list[float | None]:
     fair = received.sum(axis=0) / np.maximum(count, 1)
     counted = alive & (count >= 2)
     starved = counted & (received < STARVED * fair)
-    return [
-        float(starved[numbers].sum() / counted[numbers].sum()) if counted[numbers].any() else None
+    of_flows, all_of_flows = starved.sum(axis=1).tolist(), counted.sum(axis=1).tolist()
+    sums = [
+        (sum(of_flows[number] for number in numbers), sum(all_of_flows[n] for n in numbers))
         for numbers in obs.members
     ]
+    return [windows / total if total else None for windows, total in sums]

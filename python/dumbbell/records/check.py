@@ -83,28 +83,27 @@ def check_value(
     kind: Any, value: Any, at: str, engine: str | None = None, *, is_free: bool = False
 ) -> None:
     """Refuse a value of another kind."""
-    match kind:
-        case {"list": each} if isinstance(value, list):
-            for index, entry in enumerate(value):
-                check_value(each, entry, f"{at}[{index}]", engine, is_free=is_free)
-        case {"record": name}:
-            check_record(name, value, f"{at}.", engine=engine)
-        case _ if not is_single(kind, value, is_free=is_free):
-            raise Unexpected(f"`{at}` {what_is_wrong(kind, value, is_free=is_free)}")
+    if isinstance(kind, dict) and "list" in kind and isinstance(value, list):
+        for index, entry in enumerate(value):
+            check_value(kind["list"], entry, f"{at}[{index}]", engine, is_free=is_free)
+    elif isinstance(kind, dict) and "record" in kind:
+        check_record(kind["record"], value, f"{at}.", engine=engine)
+    elif not is_single(kind, value, is_free=is_free):
+        raise Unexpected(f"`{at}` {what_is_wrong(kind, value, is_free=is_free)}")
 
 
 def is_single(kind: Any, value: Any, *, is_free: bool) -> bool:
     """Whether a value is of a kind that consists of no records."""
+    if isinstance(kind, str):
+        if kind == "object":
+            return isinstance(value, dict)
+        return isinstance(value, str) if kind == TEXT and is_free else is_of(kind, value)
     match kind:
         case {"named": each}:
             return is_map(each, value) and len(value) <= MAX_NAMED and all(map(is_name, value))
         case {"map": each}:
             return is_map(each, value) and all(is_of(TEXT, key) for key in value)
-        case "object":
-            return isinstance(value, dict)
-        case "text" if is_free:
-            return isinstance(value, str)
-    return isinstance(kind, str) and is_of(kind, value)
+    return False
 
 
 def what_is_wrong(kind: Any, value: Any, *, is_free: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dumbbell.run.columns import KINDS
-from dumbbell.run.transfers import transfers_of, transfers_schema
+from dumbbell.run.transfers import has_any_transfer, transfers_of
 from dumbbell.scenario.routes import payload_rate_bps
 from dumbbell.statistics.survival import SurvivalCurve
 
@@ -63,17 +64,30 @@ class GroupTransfers:
 
     def of(self, kind: str) -> GroupTransfers:
         """Return those of a kind."""
-        return self.where(self.kind == kind)
+        return self.where(self.kind == kind) if len(self) else self
 
-    @property
+    @cached_property
     def times_us(self) -> SurvivalCurve:
         """How long they took."""
         return SurvivalCurve(self.time_us, self.ended)
 
-    @property
+    @cached_property
     def slowdowns(self) -> SurvivalCurve:
         """How many times as long as at best they took."""
         return SurvivalCurve(self.time_us / self.ideal_us, self.ended)
+
+
+#: Those of a group that has none, as in most runs.
+NONE = GroupTransfers(
+    kind=np.empty(0, np.str_),
+    flow=np.empty(0, np.int64),
+    connection=np.empty(0, np.int64),
+    size_bytes=np.empty(0),
+    start_us=np.empty(0),
+    time_us=np.empty(0),
+    ended=np.empty(0, np.bool_),
+    ideal_us=np.empty(0),
+)
 
 
 def group_transfers(run: Run, cut_us: int = 0, until_us: int | None = None) -> list[GroupTransfers]:
@@ -86,8 +100,9 @@ def group_transfers(run: Run, cut_us: int = 0, until_us: int | None = None) -> l
     cut_us, until_us
         Between which times they began; until the end of the run by default.
     """
-    table = transfers_of(run)
-    table = transfers_schema().empty_table() if table is None else table
+    table = transfers_of(run) if has_any_transfer(run) else None
+    if table is None:
+        return [NONE] * len(run.scenario.groups)
     end_us = run.summary["duration_ns"] / 1000
     groups = column(table, "group").astype(np.int64)
     after = column(table, "start_us") >= cut_us

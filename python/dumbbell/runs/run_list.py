@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from typing import Generic, TypeVar, Unpack
 
 from dumbbell.base.errors import DumbbellError, EngineError, ScenarioError
@@ -201,7 +202,8 @@ def run_list(
     else:
         runner = RemoteRunner(handler, executor, jobs)
     try:
-        drive(queue, runner, how.get("on_progress"))
+        with nullcontext() if handler.cache is None else handler.cache.in_use():
+            drive(queue, runner, how.get("on_progress"))
     except KeyboardInterrupt:
         raise SweepInterrupted(queue.in_order(), queue.total) from None
     return queue.in_order()

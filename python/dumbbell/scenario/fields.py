@@ -263,10 +263,11 @@ def fields_of(owner: type) -> Mapping[str, Field[Any, Any]]:
 
 def to_words(owner: object) -> dict[str, str | int | bool | list[str]]:
     """Return an owner's fields as a scenario file has them; without those that are not set."""
-    values = {field: getattr(owner, name) for name, field in fields_of(type(owner)).items()}
+    values = vars(owner)  # not by `getattr`, which looks each of its declarations up
     return {
-        field.name: field.kind.to_word(value)
-        for field, value in values.items()
+        name: field.kind.to_word(value)
+        for name, field in fields_of(type(owner)).items()
+        for value in [values[name]]
         if value is not None and not (field.sparse and field.is_default(value))
     }
 
@@ -274,8 +275,9 @@ def to_words(owner: object) -> dict[str, str | int | bool | list[str]]:
 def to_engine(owner: object, scenario: object) -> dict[str, Any]:
     """Return an owner's fields as the engine takes them."""
     resolved: dict[str, Any] = {}
+    values = vars(owner)
     for name, field in fields_of(type(owner)).items():
-        value = getattr(owner, name)
+        value = values[name]
         if not field.engine or not (field.always or not field.is_default(value)):
             continue
         resolved[field.engine] = field.convert(value, owner, scenario)

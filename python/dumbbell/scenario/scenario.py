@@ -249,6 +249,11 @@ class Scenario:
 
     def replace(self, **changes: Any) -> Scenario:
         """Return a copy with some fields changed: ``scenario.replace(seed=2, buffer="4bdp")``."""
+        if changes.keys() == {"seed"}:  # nothing depends on it, so nothing is checked again
+            other = object.__new__(Scenario)
+            vars(other).update(vars(self))
+            Scenario.seed.__set__(other, changes["seed"])
+            return other
         if not self.is_dumbbell:
             return dataclasses.replace(self, **changes)
         if "links" in changes:
@@ -312,8 +317,11 @@ class Scenario:
         self, change: Callable[[CongestionControlChoice], CongestionControlChoice]
     ) -> Scenario:
         """Return a copy with each group's congestion control changed."""
-        groups = [dataclasses.replace(group, cc=change(group.cc)) for group in self.groups]
-        return self.replace(groups=groups)
+        ccs = [change(group.cc) for group in self.groups]
+        if all(cc is group.cc for cc, group in zip(ccs, self.groups, strict=True)):
+            return self
+        groups = zip(self.groups, ccs, strict=True)
+        return self.replace(groups=[dataclasses.replace(group, cc=cc) for group, cc in groups])
 
     def with_live_programs(self) -> Scenario:
         """Return a copy whose programs run, although a result names them: the user trusts them."""

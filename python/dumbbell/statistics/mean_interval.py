@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
@@ -20,6 +21,10 @@ __all__ = [
 MIN_BOOTSTRAP = 10
 #: Resamples: the ends of a 95 % interval are then the 250th of 9,999 from either side.
 RESAMPLES = 9_999
+#: Values that are resampled at a time: they and what is computed of them fit in a core's cache.
+AT_A_TIME = 1 << 16
+#: Values up to which their resamples are remembered.
+FEW = 100
 #: Seed of the resamples, the same in every call, so that equal values have equal intervals.
 SEED = 20_260_101
 
@@ -90,16 +95,31 @@ def interval_within(values: Values, level: float = LEVEL) -> Interval:
 
 def studentized_means(x: FloatArray) -> FloatArray:
     """Return (x̄* - x̄)/s* of resamples of some values, except resamples without variance."""
-    resamples = x.take(picks(x.size), mode="clip")  # none is outside; other modes look twice
-    means = resamples.mean(axis=1)
-    errors = resamples.std(axis=1, ddof=1, mean=means[:, np.newaxis]) / math.sqrt(x.size)
+    moments = [moments_of(x, some) for some in (few_picks if x.size <= FEW else picks)(x.size)]
+    means, deviations = (np.concatenate(each) for each in zip(*moments, strict=True))
+    errors = deviations / math.sqrt(x.size)
     # Leave out resamples of a single value, in which rounding errors may look like variance.
     spread = errors > 1e-12 * np.ptp(x)
     studentized: FloatArray = (means[spread] - x.mean()) / errors[spread]
     return studentized
 
 
+def moments_of(x: FloatArray, some: npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+    """Return the mean and the standard deviation of each of some resamples."""
+    resamples = x.take(some, mode="clip")  # none is outside; other modes look twice
+    means = resamples.mean(axis=1)
+    return means, resamples.std(axis=1, ddof=1, mean=means[:, np.newaxis])
+
+
+def picks(n: int) -> Iterator[npt.NDArray[np.intp]]:
+    """Yield which of n values each resample holds, some resamples at a time."""
+    random = np.random.default_rng(SEED)
+    step = max(1, AT_A_TIME // n)
+    for first in range(0, RESAMPLES, step):
+        yield random.integers(0, n, (min(step, RESAMPLES - first), n))
+
+
 @lru_cache(maxsize=32)
-def picks(n: int) -> npt.NDArray[np.intp]:
-    """Return which of n values each resample holds."""
-    return np.random.default_rng(SEED).integers(0, n, (RESAMPLES, n))
+def few_picks(n: int) -> list[npt.NDArray[np.intp]]:
+    """Return the same of few values: as many as each cell of a sweep has."""
+    return list(picks(n))

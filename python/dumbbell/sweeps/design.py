@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, product
+from operator import is_
 from pathlib import PurePath
 from typing import Any
 
@@ -107,7 +108,7 @@ class Cell:
     index: int
     values: Mapping[str, Any]
 
-    @property
+    @cached_property
     def label(self) -> str:
         """The cell as a directory is called: ``buffer=2bdp,flows=4``; ``all`` without axes."""
         named = (f"{name}={label_of(value)}" for name, value in self.values.items())
@@ -209,22 +210,32 @@ class Design:
         ScenarioError
             The values do not fit together; the message names the cell.
         """
-        return self._scenario_at(cell).replace(seed=self.scenario.seed + rep)
+        if cell.index not in self._scenarios:
+            self._scenarios[cell.index] = self._scenario_at(cell)
+        return self._scenarios[cell.index].replace(seed=self.scenario.seed + rep)
+
+    @cached_property
+    def _scenarios(self) -> dict[int, Scenario]:
+        """The scenarios that were asked for, by cell: each is made and checked once."""
+        return {}
 
     def _scenario_at(self, cell: Cell) -> Scenario:
-        fields = self._fields
-        words = values_of(self.scenario)
-        links = (
-            [] if self.scenario.is_dumbbell else [values_of(link) for link in self.scenario.links]
-        )
-        groups = [values_of(group) for group in self.scenario.groups]
+        fields, scenario = self._fields, self.scenario
+        words = values_of(scenario)
+        links = [] if scenario.is_dumbbell else [values_of(link) for link in scenario.links]
+        groups = [values_of(group) for group in scenario.groups]
         try:
             # A parameter belongs to the congestion control algorithm that another axis may have put
             # there.
             for name in sorted(cell.values, key=lambda name: fields[name].key != "cc"):
                 fields[name].set(words, links, groups, cell.values[name])
             return Scenario(
-                [Group(**group) for group in groups],
+                [
+                    group
+                    if all(map(is_, values.values(), values_of(group).values()))
+                    else Group(**values)
+                    for group, values in zip(scenario.groups, groups, strict=True)
+                ],
                 links=[Link(**link) for link in links],
                 **words,
             )
@@ -236,7 +247,8 @@ class Design:
 
 def values_of(owner: object) -> dict[str, Any]:
     """Return the fields of a scenario, a link or a group."""
-    return {name: getattr(owner, name) for name in fields_of(type(owner))}
+    values = vars(owner)
+    return {name: values[name] for name in fields_of(type(owner))}
 
 
 def swept_ccs(design: Design) -> dict[int, Axis]:

@@ -85,9 +85,11 @@ class Rows:
     """
 
     def __init__(self, design: Design) -> None:
-        self.axes, self.cells = design.axes, design.cells
         names = algorithm_names(design)
         self.labels = [names(cell) for cell in design.cells]
+        self.of_cells: dict[str, pa.Array] = {}
+        for axis in design.axes:
+            self.of_cells |= axis_columns(axis, design.cells)
         self.added: list[dict[str, Any]] = []
         self.tables = [self._to_table([])]
 
@@ -114,8 +116,7 @@ class Rows:
             name: pa.array([row[name] for row in rows], arrow_type(column.kind))
             for name, column in RUN_COLUMNS.items()
         }
-        for axis in self.axes:
-            columns |= axis_columns(axis, self.cells, rows)
+        columns |= {name: each.take(columns["cell"]) for name, each in self.of_cells.items()}
         for name, column in GROUP_COLUMNS.items():
             columns[name] = pa.array([row[name] for row in rows], arrow_type(column.kind))
         of_links = dict.fromkeys(name for row in rows for name in row if AT in name)
@@ -124,14 +125,11 @@ class Rows:
         return pa.table(columns)
 
 
-def axis_columns(
-    axis: Axis, cells: Sequence[Cell], rows: Sequence[Mapping[str, Any]]
-) -> dict[str, pa.Array]:
-    """Return an axis's labels, and its numbers if it has any, of each row."""
-    places = {label: at for at, label in enumerate(axis.labels)}
-    at = [places[label_of(cells[row["cell"]].values[axis.name])] for row in rows]
-    found = {axis.column: pa.array([axis.labels[place] for place in at], pa.string())}
+def axis_columns(axis: Axis, cells: Sequence[Cell]) -> dict[str, pa.Array]:
+    """Return an axis's labels, and its numbers if it has any, of each cell."""
+    labels = [label_of(cell.values[axis.name]) for cell in cells]
+    found = {axis.column: pa.array(labels, pa.string())}
     if axis.number_column is not None and axis.numbers is not None:
-        numbers = axis.numbers
-        found[axis.number_column] = pa.array([numbers[place] for place in at], pa.float64())
+        numbers = dict(zip(axis.labels, axis.numbers, strict=True))
+        found[axis.number_column] = pa.array([numbers[each] for each in labels], pa.float64())
     return found

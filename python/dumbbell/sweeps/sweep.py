@@ -222,6 +222,8 @@ class Sweep:
         with ExitStack() as stack:
             if directory is not None:
                 store.batch = stack.enter_context(directory.batch())
+            if kept_in is not None:
+                stack.enter_context(kept_in.in_use())
             there = None
             if cluster is not None:
                 there = stack.enter_context(connected(cluster, worker_timeout))

@@ -101,7 +101,8 @@ def included(file: Path, text: bytes) -> Iterator[tuple[Path, str]]:
         if not header.name:
             continue  # the root directory
         for each in (header, header.with_suffix(".c")):
-            if not leads_out(each, file.parent):
+            # Most are the engine's headers, which are not there.
+            if os.path.lexists(each) and not leads_out(each, file.parent):
                 yield real_path(each), each.name
 
 
