@@ -119,9 +119,8 @@ engine: $(VENV)/.tools
 	@echo 'building the engine'
 	@PIP_NO_DEPS=1 $(BIN)/maturin develop --release --quiet $$([ ! -e $(VENV)/.engine ] || echo --skip-install) \
 		>$(VENV)/engine.log 2>&1 || { cat $(VENV)/engine.log >&2; exit 1; }
-	@# What the kernels of the UML engine load.
 	@cargo build --release --quiet -p dumbbell-guest
-	@cp target/release/libdumbbell_guest.so python/dumbbell/kernels/
+	@cp $(GUEST) python/dumbbell/kernels/
 	@touch $(VENV)/.engine
 	@# Where Python may not write bytecode by itself, every command would compile the package: a second each.
 	@$(BIN)/python -m compileall -q python
@@ -149,6 +148,8 @@ $(VENV)/.development: $(VENV)/.tools
 	@touch $@ $(VENV)/.runtime
 
 # A target is left out, with a note, if Rust's standard library for it is not installed.
+# What the kernels of the UML engine load, which are of x86_64.
+GUEST = target/release/libdumbbell_guest.so
 WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 
 wheel: build ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
@@ -158,9 +159,11 @@ wheel: build ## wheels of the release in dist/, for every Linux with glibc 2.28 
 	@for target in $(WHEEL_TARGETS); do \
 		[ -d "$$(rustc --print target-libdir --target $$target)" ] \
 			|| { echo "note: no wheel for $$target; run \`rustup target add $$target\`" >&2; continue; }; \
+		case $$target in x86_64-*) cp $(GUEST) python/dumbbell/kernels/;; *) rm -f python/dumbbell/kernels/*.so;; esac; \
 		PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --quiet --zig --compatibility manylinux_2_28 \
 			--target $$target --out dist || exit 1; \
 	done
+	@cp $(GUEST) python/dumbbell/kernels/
 	@ls -l dist/*.whl
 
 test-wheel: build ## dist/'s wheel in bare Debian 12 and 13, as root with debootstrap
