@@ -223,7 +223,8 @@ def gather(
     report(0.0, "reading the verdicts")
     remarks = tuple(tuple(verdict_notes(each)) for each in results)
     report(0.1, "computing intervals")
-    figures = ResultFigures(result, second_view(result, against))
+    # A click on a point shows its cell: a panel has one at each place of the x axis.
+    figures = ResultFigures(result, second_view(result, against), joined=False)
     first, more = chosen_metrics(figures)
     per_group = tuple(metric for metric in first if metric.of_groups)
     per_run = tuple(metric for metric in first if not metric.of_groups)
