@@ -328,7 +328,7 @@ def test_a_state_series_has_the_names_of_its_values(short_run):
         ),
         (["--kind", "bar", "--series", "rtt"], "`rtt` has many values a run"),
         (["--kind", "pie"], "unknown kind `pie`; known: `line`, `bar`, `points`"),
-        (["--kind", "heat"], "a heat map needs a sweep of two axes; it has none"),
+        (["--kind", "heat"], "a heat map needs a sweep of two axes, like"),
         (["--xlim", "0..5"], "invalid --xlim `0..5`: use two numbers, like `--xlim 0,20`"),
         (["--model", "ware"], "--model is laid over a metric along an axis"),
         (["--x", "buffer"], "--x is for a sweep"),

@@ -14,6 +14,7 @@ def made(tmp_path_factory):
 
     place = tmp_path_factory.mktemp("mistakes")
     run(["reno"], time="1s").save(place / "r")
+    run(["bbr"], time="1s").save(place / "b")
     Sweep(Scenario(["reno"], time="1s"), {"buffer": "1,2bdp"}).run(out=place / "s")
     axes = {"buffer": "1,2bdp", "rtt": "10ms,20ms"}
     Sweep(Scenario(["reno"], time="1s"), axes).run(out=place / "g")

@@ -36,6 +36,7 @@ from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics, complete_models
 from dumbbell.terminal.console import note, print_files
 from dumbbell.terminal.field_options import with_grouped_options
+from dumbbell.terminal.out_directory import out_directory
 
 __all__ = ["plot_command"]
 
@@ -99,7 +100,12 @@ class Output(NamedTuple):
     ] = "1col"
     out_dir: Annotated[
         Path | None,
-        typer.Option("--out", help="Directory of the files.", show_default="DIR/plots"),
+        typer.Option(
+            "--out",
+            callback=out_directory,
+            help="Directory of the files.",
+            show_default="DIR/plots",
+        ),
     ] = None
 
 
