@@ -61,9 +61,10 @@ def report_command(
     if json:
         print_json({"report": str(path), "bytes": size, **document})
         return 0
-    if "verdicts" in document:
-        verdicts = ", ".join(f"{count} {status}" for status, count in document["verdicts"].items())
-        out().print(f"runs: {verdicts}")
+    of_each = [document[key] for key in ("verdicts", "verdicts_against") if key in document]
+    for side, verdicts in zip(("A: ", "B: ") if len(of_each) > 1 else ("",), of_each, strict=False):
+        counts = ", ".join(f"{count} {status}" for status, count in verdicts.items())
+        out().print(f"runs: {side}{counts}")
     print_line(f"report: {path} ({size / 1e6:.1f} MB)")
     if show:
         show_page(path)
@@ -85,6 +86,11 @@ def write_results(
         "runs": len(result.runs),
         "cells": len(result.cells),
         "verdicts": dict(sorted(verdict_counts(result).items())),
+        **(
+            {}
+            if other is None
+            else {"verdicts_against": dict(sorted(verdict_counts(other).items()))}
+        ),
     }
 
 
