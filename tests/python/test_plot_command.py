@@ -310,6 +310,16 @@ def test_a_run_is_drawn_over_time_in_one_frame(cli, tmp_path, short_run):
     assert {each.get_xlim() for each in axes} == {(0, short_run.summary["duration_ns"] / 1e9)}
 
 
+def test_a_file_is_named_after_what_is_in_it(cli, tmp_path):
+    """Of a run whose queue is always empty the queue is not drawn, nor in the name."""
+    words = ("--traffic", "datagram:rate=10kbit", "--time", "1s", "--out", str(tmp_path / "r"))
+    assert cli("run", "cubic", *words).code == 0
+    outcome = cli("plot", str(tmp_path / "r"), "--format", "svg")
+    drawn = [path.stem for path in (tmp_path / "r/plots").iterdir()]
+    assert [f"{name}.svg" for name in drawn] == [outcome.out.strip().rpartition("/")[2]]
+    assert "queue" not in drawn[0]
+
+
 def test_a_state_series_has_the_names_of_its_values(short_run):
     figures = draw_series(short_run, ["mode"])
     assert figures

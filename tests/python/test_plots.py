@@ -91,6 +91,18 @@ def test_a_mean_a_rounding_error_beyond_equal_values_has_a_bar():
     assert np.ptp(bars.get_segments()[0][:, 1]) < 1e-9
 
 
+def test_a_sample_without_neighbours_is_a_dot():
+    nan = float("nan")
+    axes = Figure().subplots()
+    y = np.array([1.0, nan, 2.0, 3.0, nan, 4.0])
+    draw_curve(axes, Curve("", np.arange(6.0), y, "black"))
+    (_, dots) = axes.get_lines()
+    assert list(np.asarray(dots.get_xdata())) == [0, 5]
+    axes = Figure().subplots()
+    draw_curve(axes, Curve("", np.arange(2.0), y[2:4], "black"))
+    assert len(axes.get_lines()) == 1
+
+
 @pytest.mark.parametrize(
     ("axes", "label", "names"),
     [

@@ -41,6 +41,14 @@ def test_its_figure_has_a_curve_for_each_group(nagi_run):
     assert 100 < np.nanmax(figure.curves[1].y) <= 1000
 
 
+def test_of_several_links_it_names_the_link():
+    groups = [Group("cubic", route=["a", "b"]), Group("reno", route=["b"])]
+    links = [Link("a", rate="20mbit"), Link("b", rate="10mbit")]
+    run = dumbbell.run(Scenario(groups, links=links, time="1s"))
+    labels = [figure.y_label for figure in draw_series(run, ["queue-by-group"])]
+    assert labels == ["queue at a by group (kB)", "queue at b by group (kB)"]
+
+
 def test_one_group_has_no_such_table():
     alone = dumbbell.run(Scenario(["cubic"], time="1s"))
     with pytest.raises(ResultError, match="only runs of several groups"):

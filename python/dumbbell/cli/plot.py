@@ -28,7 +28,13 @@ from dumbbell.plots.labels import check_labels, group_labels
 from dumbbell.plots.paper_figure import FORMATS, STYLES, file_names, save_for_print
 from dumbbell.plots.result_figures import USUAL, ResultFigures, usual_names
 from dumbbell.plots.result_source import ResultSource
-from dumbbell.plots.run_figures import SERIES, USUAL_SERIES, draw_series, usual_series
+from dumbbell.plots.run_figures import (
+    SERIES,
+    USUAL_SERIES,
+    draw_series,
+    names_of,
+    usual_series,
+)
 from dumbbell.plots.tidy import Source
 from dumbbell.report.side_by_side import second_view
 from dumbbell.report.source import kind_of, load_results
@@ -309,9 +315,9 @@ def frames_of_kinds(request: Request, kind: str | None, size: str) -> list[Frame
 def frame_of_run(source: ResultSource, names: Sequence[str], labels: Sequence[str]) -> Frame:
     """Draw series of one run, each flow by itself, in one frame; by default what is not all 0."""
     run = source.first_run
-    drawn = draw_series(run, names or usual_series(run))
+    series = names or usual_series(run)
+    drawn = draw_series(run, series)
     if not names:
-        names = usual_series(run)
         drawn = [f for f in drawn if any(np.nanmax(c.y, initial=0) > 0 for c in f.curves)] or drawn
     check_labels(labels, len(run.scenario.groups), "group")
     old = group_labels(run.scenario)[: len(labels)]
@@ -328,7 +334,10 @@ def frame_of_run(source: ResultSource, names: Sequence[str], labels: Sequence[st
             )
             for figure in drawn
         ]
-    return "-".join(names), drawn, None
+    if not names:
+        shown = {name for figure in drawn for name in names_of(figure)}
+        series = [name for name in series if name in shown]
+    return "-".join(names or series), drawn, None
 
 
 def frames_of_sweeps(

@@ -236,7 +236,8 @@ def draw_by_group(run: Run, grid: TimeGrid, link: str) -> list[Figure]:
     several = len(run.links) > 1
     name = f"queue-by-group{AT}{link}" if several else "queue-by-group"
     title = f"queue by group · {link}" if several else "queue by group"
-    return [figure_of(run, name, title, "queue by group", "kB", curves)]
+    label = f"queue at {link} by group" if several else "queue by group"
+    return [figure_of(run, name, title, label, "kB", curves)]
 
 
 def draw_statistics(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list[Figure]:
@@ -253,8 +254,9 @@ def draw_statistics(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list
         drawn = grid.extremes(to_floats(rows["time_us"]) / 1e6, scale * values)
         curve = Curve("", grid.time_s, drawn, UNKNOWN_COLOR)
         name = f"{title}{AT}{link}" if several else title
-        heading = f"{title} · {run.link(link).get('queue', link)}{f' at {link}' if several else ''}"
-        figures.append(figure_of(run, name, heading, title, unit, [curve]))
+        where = f" at {link}" if several else ""
+        heading = f"{title} · {run.link(link).get('queue', link)}{where}"
+        figures.append(figure_of(run, name, heading, f"{title}{where}", unit, [curve]))
     return figures
 
 
