@@ -154,7 +154,7 @@ def test_a_comparison_of_80_columns_has_both_sides(cli, saved, tmp_path, monkeyp
     assert max(map(len, out.splitlines())) <= 80
     assert re.search(r"^metric +group +A +B +B - A +95 % interval", out, re.MULTILINE)
     assert len(re.findall(r"^buffer=[12]bdp, ", out, re.MULTILINE)) == 4
-    assert len(re.findall(r"^  share, % +copa +[\d.]+ +[\d.]+ ", out, re.MULTILINE)) == 4
+    assert len(re.findall(r"^  share, % +0 +[\d.]+ +[\d.]+ ", out, re.MULTILINE)) == 4
     assert len(re.findall(r"^  queueing delay ", out, re.MULTILINE)) == 4
 
 
