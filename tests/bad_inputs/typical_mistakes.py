@@ -553,4 +553,20 @@ MISTAKES = (
         "sweep reno bbr --buffer 1,2bdp --out s",
         "s: holds another sweep (time is `1s` there and `60s` now, group is `1 of them` there and `2 of them` now); resume it with `--resume s`, or use another `--out`",
     ),
+    (
+        "run suite.toml",
+        "suite.toml:2: is a suite, not a scenario; use `dumbbell gate` with it",
+    ),
+    (
+        "gate line.toml",
+        "line.toml:2: is a scenario, not a suite; put its groups and links into a `[[case]]`, or run it with `dumbbell run`",
+    ),
+    (
+        "gate cmd.toml",
+        "cmd.toml:4: case `a`: unknown key `cmd` in a group; did you mean `client`?",
+    ),
+    (
+        "report s --out s.pdf",
+        "`--out s.pdf`: a report is a page of HTML; use `--out s.html`, and for figures as files `dumbbell plot`",
+    ),
 )

@@ -172,6 +172,11 @@ def test_lists_fit(cli, width, arguments, words):
     check(cli(*arguments).out, width, words)
 
 
+@pytest.mark.parametrize("name", ["cake", "fq_codel", "gilbert_elliott"])
+def test_an_element_fits(cli, width, name):
+    check(cli("list", "queues", name).out, width, [name, "parameter"])
+
+
 def test_leaves_out_the_first_optional_column_first(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "35")
     print_table(HEADS, [("a" * 12, "1.00", "2.00", "3")], optional=("RTOs", "retrans.\n%"))

@@ -22,6 +22,10 @@ def made(tmp_path_factory):
     (place / "own/own.bpf.c").write_text("")
     (place / "scen").mkdir()
     (place / "scen/incast.toml").write_text("rate = '1mbit'")
+    case = '[[case]]\nname = "a"\n[[case.group]]\n'
+    (place / "suite.toml").write_text(f'reps = 3\n{case}cc = "{{cc}}"\n')
+    (place / "cmd.toml").write_text(f'{case}cmd = "true"\n')
+    (place / "line.toml").write_text('rate = "1mbit"\n[[group]]\ncc = "reno"\n')
     (place / "n.toml").write_text('rate = "1mbit"\n[[group]]\nname = 5\ncc = "reno"\n')
     return place
 

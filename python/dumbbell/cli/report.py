@@ -56,6 +56,11 @@ def report_command(
             f"--against compares runs and sweeps; {directory} holds {WITH_ARTICLE[kind]}"
         )
     path = out_file or directory / "report.html"
+    if path.suffix.lower() in NOT_PAGES:
+        raise ResultError(
+            f"`--out {out_file}`: a report is a page of HTML; use "
+            f"`--out {path.with_suffix('.html')}`, and for figures as files `dumbbell plot`"
+        )
     document = WRITERS[kind](directory, against, path, lang)
     size = path.stat().st_size
     if json:
@@ -115,6 +120,8 @@ def copy_reproduction(directory: Path, _: Path | None, path: Path, __: str) -> d
     return {}
 
 
+#: How files end that a page is not.
+NOT_PAGES = (".csv", ".json", ".pdf", ".png", ".svg", ".tex", ".zst")
 WRITERS: dict[str, Callable[[Path, Path | None, Path, str], dict[str, Any]]] = {
     "run": write_results, "sweep": write_results, "analysis": write_analysis,
     "reproduction": copy_reproduction,
