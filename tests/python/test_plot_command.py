@@ -310,6 +310,17 @@ def test_a_run_is_drawn_over_time_in_one_frame(cli, tmp_path, short_run):
     assert {each.get_xlim() for each in axes} == {(0, short_run.summary["duration_ns"] / 1e9)}
 
 
+def test_what_groups_are_judged_by_is_drawn(cli, tmp_path):
+    words = ("sweep", "cubic", "reno", "--buffer", "1,2bdp", "--time", "1s")
+    judged = ("--set", "0.metric=goodput_bps", "--set", "1.metric=rtt_p95_us")
+    assert cli(*words, *judged, "--out", str(tmp_path / "s")).code == 0
+    for kind, ending in (("line", ""), ("bar", "-bar")):
+        place = tmp_path / kind
+        assert cli("plot", str(tmp_path / "s"), "--kind", kind, "--out", str(place)).code == 0
+        drawn = {path.stem for path in place.iterdir()}
+        assert drawn == {f"goodput_bps{ending}", f"rtt_p95_us{ending}"}
+
+
 def test_a_file_is_named_after_what_is_in_it(cli, tmp_path):
     """Of a run whose queue is always empty the queue is not drawn, nor in the name."""
     words = ("--traffic", "datagram:rate=10kbit", "--time", "1s", "--out", str(tmp_path / "r"))

@@ -16,7 +16,7 @@ from dumbbell.capture_analysis import Analysis, analyze
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.frame import WIDTHS_MM
 from dumbbell.figures.y_range import Range, y_ranges
-from dumbbell.metrics import METRICS
+from dumbbell.metrics import METRICS, judged_by
 from dumbbell.metrics.metric import canonical
 from dumbbell.models import MODELS
 from dumbbell.plots.capacity import PEAKS
@@ -290,8 +290,15 @@ def default_names(sources: Sequence[Source], kind: str | None) -> list[str]:
     if kind == "band":
         return series[:1] or ["goodput"]
     if kind in ("bar", "points", "heat") or any(source.axes for source in sources):
-        return usual
+        return [name for name in judging(sources) if name in has] or usual
     return series or [name for name in ("goodput", "rtt", "inflight") if name in has]
+
+
+def judging(sources: Sequence[Source]) -> list[str]:
+    """Return the metrics that groups are judged by."""
+    results = [source.result for source in sources if isinstance(source, ResultSource)]
+    found = [metric.name for each in results for metric in judged_by(each.scenario).values()]
+    return list(dict.fromkeys(found))
 
 
 def frames_of_kinds(request: Request, kind: str | None, size: str) -> list[Frame]:
