@@ -122,6 +122,11 @@ def test_a_sweep_says_what_its_signs_mean(cli, width):
     arguments = ("sweep", "copa", "--buffer", "1bdp", "--time", "1s", "--reps", "3")
     out = cli(*arguments, "--metric", "goodput_bps,mos").out
     assert "±: 95 % confidence interval of the mean\n" in out
+    assert "[ ]" not in out
+    two = cli("sweep", "copa", "--buffer", "1bdp", "--time", "1s", "--reps", "2").out
+    assert "( ): the values of the two repetitions\n" in two
+    ten = cli("sweep", "copa", "--buffer", "1bdp", "--time", "1s", "--reps", "10").out
+    assert re.search(r"^\[ \]: 95 % confidence interval of the mean", ten, re.MULTILINE)
     assert "no run has a value of `mos`\n" in out
 
 

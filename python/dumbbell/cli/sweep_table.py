@@ -29,6 +29,12 @@ ABSENT = "–"
 KEYS = ("cell", "rep", "group", "verdict")
 #: How heads write the ways of programs' data.
 TO = dict(zip(WAYS, ("→ client", "→ server"), strict=True))
+#: How numbers are written, and what it means.
+SIGNS = {
+    " ± ": "±: 95 % confidence interval of the mean",
+    " [": "[ ]: 95 % confidence interval of the mean, which need not be in its middle",
+    " (": "( ): the values of the two repetitions",
+}
 USED, DELAY, JAIN = "used\n%", "queueing delay\nmean ms", "Jain"
 
 
@@ -112,8 +118,9 @@ def notes(
     found = []
     if any(INVALID in row[-1] for row in rows):
         found.append("runs that are INVALID are in no number")
-    if any(" ± " in cell for row in rows for cell in row):
-        found.append("±: 95 % confidence interval of the mean")
+    found += [
+        note for sign, note in SIGNS.items() if any(sign in c for row in rows for c in row[first:])
+    ]
     # Of a metric that was asked for it is enough that some group has it.
     of: dict[str, set[str]] = defaultdict(set)
     for at, value in enumerate(values, start=first):
