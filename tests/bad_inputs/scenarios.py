@@ -326,7 +326,7 @@ SCENARIOS: dict[str, tuple[str | bytes, str]] = {
     "cc_device": ('[[group]]\ncc = "/dev/zero"\n',
      ":2: congestion control `/dev/zero`: is not a regular file; name a source file"),
     "cc_absent": ('[[group]]\ncc = "./absent.bpf.c"\n',
-     ":2: congestion control `./absent.bpf.c`: no such file"),
+     ":2: congestion control `./absent.bpf.c`: no such file; use a built-in name (`dumbbell cc list`) or the path of a file"),
     "cc_nul": ('[[group]]\ncc = "./a\\u0000.c"\n',
      ":2: congestion control `./a\\x00.c` has the character `\\x00`; use printable text"),
     "cc_escape": ('[[group]]\ncc = "\\u001b[31m"\n',

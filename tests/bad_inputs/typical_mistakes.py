@@ -183,11 +183,7 @@ MISTAKES = (
     ),
     (
         "run ./mine.bpf.c",
-        "congestion control `./mine.bpf.c`: no such file",
-    ),
-    (
-        "run mine.c",
-        "congestion control `mine.c`: no such file",
+        "congestion control `./mine.bpf.c`: no such file; use a built-in name (`dumbbell cc list`) or the path of a file",
     ),
     (
         "run cubic --reps 3",
@@ -351,7 +347,7 @@ MISTAKES = (
     ),
     (
         "cc check absent.bpf.c",
-        "congestion control `./absent.bpf.c`: no such file",
+        "congestion control `./absent.bpf.c`: no such file; use a built-in name (`dumbbell cc list`) or the path of a file",
     ),
     (
         "cc new Mine",
@@ -488,5 +484,89 @@ MISTAKES = (
     (
         "sweep cubic --buffer 1,2bdp --time 1s --out s",
         "s: holds another sweep (group 0 cc is `reno` there and `cubic` now); resume it with `--resume s`, or use another `--out`",
+    ),
+    (
+        "emulate --with cubic,bbr -- true",
+        "`cubic,bbr` is a list; use `--with cubic --with bbr`",
+    ),
+    (
+        "emulate --with-up reno:2,bbr -- true",
+        "`reno:2,bbr` is a list; use `--with-up reno:2 --with-up bbr`",
+    ),
+    (
+        "emulate 'ping -c 1 server'",
+        "`ping -c 1 server` is one word; write the command without quotes, `-- ping -c 1 server`, or for a shell `-- sh -c 'ping -c 1 server'`",
+    ),
+    (
+        "sweep reno --cc bbr --buffer 1,2bdp",
+        "`--cc bbr` goes with `--resume DIR`; for another algorithm use `dumbbell sweep reno bbr`, or one after the other `--axis 0.cc=reno,bbr`",
+    ),
+    (
+        "sweep reno bbr --trust",
+        "`--trust` goes with `--resume DIR`; leave it out",
+    ),
+    (
+        "plot r --out fig.pdf",
+        "`--out fig.pdf` names a directory, in which files have names of their own; use e.g. `--out fig`",
+    ),
+    (
+        "report export s --latex --out table.tex",
+        "`--out table.tex` names a directory, in which files have names of their own; use e.g. `--out table`",
+    ),
+    (
+        "run reno --time 1s --out new/r.json",
+        "`--out new/r.json` names a directory, in which files have names of their own; use e.g. `--out new/r`",
+    ),
+    (
+        "run reno --buffer 1:8bdp",
+        "buffer `1:8bdp`: write a range as `1..8bdp`",
+    ),
+    (
+        "run @which-queue --set down.queue=codel",
+        "axis `down.queue`: `down` is a link; use `link.down.queue`",
+    ),
+    (
+        "sweep @which-queue --queue bfifo,codel",
+        "`queue` cannot be set for the whole of a scenario with links; use `--set link.down.queue=VALUE`, or with several values `--axis`",
+    ),
+    (
+        "plot r --kind heat --metric goodput_bps",
+        "r: a heat map needs a sweep of two axes, like `--buffer 1..8bdp --rtt 10..80ms`; it has none",
+    ),
+    (
+        "run reno bbr --name A,B",
+        "`--name A,B` names no group; use `--name 0=A --name 1=B`",
+    ),
+    (
+        "run own.c reno",
+        "congestion control `own.c`: no such file; did you mean `own/own.bpf.c`?",
+    ),
+    (
+        "run mine.c reno",
+        "congestion control `mine.c`: no such file; use a built-in name (`dumbbell cc list`) or the path of a file",
+    ),
+    (
+        "plot r b --series bw",
+        "r: `bw` is a series of a run by itself; draw one run, without `--kind`",
+    ),
+    (
+        "sweep reno bbr --buffer 1,2bdp --out s",
+        "s: holds another sweep (time is `1s` there and `60s` now, group is `1 of them` there and `2 of them` now); resume it with `--resume s`, or use another `--out`",
+    ),
+    (
+        "run suite.toml",
+        "suite.toml:2: is a suite, not a scenario; use `dumbbell gate` with it",
+    ),
+    (
+        "gate line.toml",
+        "line.toml:2: is a scenario, not a suite; put its groups and links into a `[[case]]`, or run it with `dumbbell run`",
+    ),
+    (
+        "gate cmd.toml",
+        "cmd.toml:4: case `a`: unknown key `cmd` in a group; did you mean `client`?",
+    ),
+    (
+        "report s --out s.pdf",
+        "`--out s.pdf`: a report is a page of HTML; use `--out s.html`, and for figures as files `dumbbell plot`",
     ),
 )

@@ -261,6 +261,29 @@ def test_the_csv_of_groups_has_each_way(emulated: Path, tmp_path: Path) -> None:
     assert group_rows(run)[0]["cc"] == "linux/cubic"
 
 
+def test_a_program_without_payload_has_no_rate(
+    emulated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ping sends none, and of a path that nothing crossed no packet was late."""
+    from dumbbell.cli.print_emulation import print_emulation
+
+    document = json.loads(json.dumps(dumbbell.Run.load(emulated).to_dict()))
+    flow = document["flows"][0]
+    flow["received_bytes"] = 0
+    flow["requests"]["received_bytes"] = 0
+    print_emulation(dumbbell.Run.from_dict(document, {}))
+    shown = capsys.readouterr().err
+    assert "    rtc.py      no payload of TCP or UDP\n" in shown
+    assert "µs late at p99" in shown
+    assert "nothing crossed the path" not in shown
+    for link in [*document["links"], document["bottleneck"]]:
+        link["offered_pkts"] = link["forwarded_pkts"] = link["dropped_pkts"] = 0
+    print_emulation(dumbbell.Run.from_dict(document, {}))
+    shown = capsys.readouterr().err
+    assert "note: nothing crossed the path, which joins `client` and `server`" in shown
+    assert "µs late at p99" not in shown
+
+
 def test_the_summary_has_a_line_for_each_group_and_direction(
     emulated: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -578,6 +578,7 @@ def test_results_have_shades_of_the_algorithms_colours_and_dashes_of_their_own(p
             run = dumbbell.run(Scenario(ccs, queue=queue, rate="10mbit", time="1s"))
             run.save(tmp_path / f"{name}-{queue}")
     (two,) = one(tmp_path, "cdf", "two-bfifo", "two-codel", name="rtt")
+    assert [curve.label for curve in two.curves[::2]] == ["two-bfifo: Copa", "two-codel: Copa"]
     assert [curve.dashed for curve in two.curves] == [0, 1, 2, 3]
     assert [curve.color for curve in two.curves[:2]] == [
         style_of(cc).color for cc in ("copa", "cubic")

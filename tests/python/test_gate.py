@@ -97,6 +97,20 @@ def test_an_unchanged_one_gives_the_same_results(cli: Cli, quick: Path, tmp_path
     assert "skipped lossy: needs reordering on the path" in outcome.out
 
 
+def test_without_a_baseline_and_criteria_it_says_that_nothing_is_compared(
+    cli: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "plain.toml"
+    path.write_text(QUICK.replace('require = ["utilization >= 80%"]\n', ""), encoding="utf-8")
+    outcome = cli("gate", str(path), "--cc", "cubic")
+    assert outcome.code == 0
+    assert "gate compared nothing: `cubic` in suite `plain`\n" in outcome.out
+    assert "suite `plain` has no criteria: record a baseline with `--record DIR`, " in outcome.out
+    stored = str(tmp_path / "baseline")
+    assert "has no criteria" not in cli("gate", str(path), "--cc", "cubic", "--record", stored).out
+    assert "gate passed: `cubic`" in cli("gate", stored).out
+
+
 def test_a_field_is_set_in_every_case(cli: Cli, quick: Path, tmp_path: Path) -> None:
     stored = tmp_path / "baseline"
     fields = ("--time", "3s", "--mss", "1000B", "--seed", "9", "--record", str(stored))

@@ -1,10 +1,15 @@
 """The gate for programs: a change that makes one slower fails, one that does not passes."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from dumbbell import Group
 from dumbbell.compare.comparison import match_seeds
 from dumbbell.gate.case import Observed
 from dumbbell.gate.comparison import Change, MetricChange
+from dumbbell.gate.silent_clients import why_silent
 from dumbbell.gate.subject import Measure
 from dumbbell.gate.tolerance import Tolerance
 
@@ -69,6 +74,21 @@ def test_a_program_that_measures_nothing_is_refused(cli, place):
         assert (recorded.code, recorded.out) == (2, "")
         assert message in recorded.err
         assert not (place / "baseline").exists()
+
+
+def test_why_a_client_failed_is_in_what_it_printed():
+    group = Group(client="python3 absent.py")
+    program = {
+        "group": 0, "side": "client", "command": ["python3", "absent.py"], "exit_code": 2,
+        "signal": None, "was_ended": False, "output": "one\npython3: can't open file\n",
+    }  # fmt: skip
+    run: Any = SimpleNamespace(
+        summary={"programs": [program]}, scenario=SimpleNamespace(groups=[group])
+    )
+    ended = "client `python3 absent.py` ended with code 2"
+    assert why_silent(run, 0) == f"{ended}: python3: can't open file"
+    program["output"] = ""
+    assert why_silent(run, 0) == f"{ended}, and printed nothing"
 
 
 def test_values_that_are_missing_on_both_sides_are_not_called_identical():

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -316,6 +317,27 @@ def test_the_page_has_a_table_of_links(two_links, dumbbell_run):
     used = 100 * two_links.link("core")["utilization"]
     assert f"<td>{used:.1f}</td>" in table
     assert 'id="links"' not in render_sweep(sweep_of_run(dumbbell_run))
+
+
+def test_a_page_of_two_results_has_the_tables_of_both(tmp_path, cli):
+    """Links, the queues' statistics, the rules of sharing, the judgements, the verdicts."""
+    words = ("run", "cubic", "--upload", "reno", "--up-rate", "5mbit", "--rate", "10mbit")
+    judged = ("--set", "0.metric=goodput_bps", "--time", "2s")
+    for name, queue in (("a", "codel"), ("b", "pie")):
+        assert cli(*words, *judged, "--queue", queue, "--out", str(tmp_path / name)).code == 0
+    a, b = (str(tmp_path / name) for name in "ab")
+    outcome = cli("report", a, "--against", b, "--out", str(tmp_path / "p.html"))
+    assert "runs: A: 1 OK\nruns: B: 1 OK\n" in outcome.out
+    page = (tmp_path / "p.html").read_text(encoding="utf-8")
+    for name in ("links", "queues", "references"):
+        assert page.count(f'id="{name}"') == 1
+    assert [page.count(f"({side})</h3>") for side in "AB"] == [3, 3]
+    for side in "AB":
+        assert re.search(rf"<li>{side}: <strong>[^<]*</strong> goodput", page)
+    used = [100 * Run.load(place).link("bottleneck")["utilization"] for place in (a, b)]
+    tables = page[page.index('id="links"') :].split("</table>")[:2]
+    for table, percent in zip(tables, used, strict=True):
+        assert f"{percent:.1f}" in table
 
 
 def test_a_detected_warmup_waits_for_every_links_queue(two_links):

@@ -40,6 +40,16 @@ from tests.python.conftest import Outcome
             "--rtt 3ms --interactive",
         ),
         (
+            "mm-link --uplink-queue=codel --uplink-queue-args=packets=100,target=5,interval=50 "
+            "--downlink-queue=pie --downlink-queue-args=qdelay_ref=20,packets=50 a b c",
+            "--up-queue codel:target=5ms,interval=50ms --up-buffer 100pkt --queue pie:target=20ms "
+            "--buffer 50pkt --up-trace a --trace b --rtt 3ms -- c",
+        ),
+        (
+            "mm-link --cbr 5M 10M c",
+            "--buffer 1GB --up-rate 5M --rate 10M --rtt 3ms -- c",
+        ),
+        (
             "mm-delay 20 mm-loss uplink 0.1 mm-link a b ping server",
             "--rtt 40ms --up-loss 10% --buffer 1GB --up-trace a --trace b -- ping server",
         ),
@@ -88,6 +98,17 @@ def test_they_are_answered_wherever_they_are_written(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (
+            "mm-link --downlink-queue=drophead --downlink-queue-args=bytes=9000,max_burst=1 "
+            "--uplink-queue-args=target=5 --new=1 a b c",
+            "--trace b --rtt 3ms -- c` without `--downlink-queue=drophead max_burst=1 --new=1 "
+            "target=5`",
+        ),
+        (
+            "tc qdisc add dev x root cake bandwidth 20mbit nat ack-filter metro ptm memlimit 4mb",
+            "cake:rate=20mbit,ack_filter=normal,rtt=metro,framing=ptm,limit=4194304B -- COMMAND` "
+            "without `nat`",
+        ),
         ("mm-onoff downlink 1 2 ping", "ours is `dumbbell emulate --rate none --impair outage:on"),
         (
             "mm-link down.trace",

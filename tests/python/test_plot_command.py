@@ -310,6 +310,27 @@ def test_a_run_is_drawn_over_time_in_one_frame(cli, tmp_path, short_run):
     assert {each.get_xlim() for each in axes} == {(0, short_run.summary["duration_ns"] / 1e9)}
 
 
+def test_what_groups_are_judged_by_is_drawn(cli, tmp_path):
+    words = ("sweep", "cubic", "reno", "--buffer", "1,2bdp", "--time", "1s")
+    judged = ("--set", "0.metric=goodput_bps", "--set", "1.metric=rtt_p95_us")
+    assert cli(*words, *judged, "--out", str(tmp_path / "s")).code == 0
+    for kind, ending in (("line", ""), ("bar", "-bar")):
+        place = tmp_path / kind
+        assert cli("plot", str(tmp_path / "s"), "--kind", kind, "--out", str(place)).code == 0
+        drawn = {path.stem for path in place.iterdir()}
+        assert drawn == {f"goodput_bps{ending}", f"rtt_p95_us{ending}"}
+
+
+def test_a_file_is_named_after_what_is_in_it(cli, tmp_path):
+    """Of a run whose queue is always empty the queue is not drawn, nor in the name."""
+    words = ("--traffic", "datagram:rate=10kbit", "--time", "1s", "--out", str(tmp_path / "r"))
+    assert cli("run", "cubic", *words).code == 0
+    outcome = cli("plot", str(tmp_path / "r"), "--format", "svg")
+    drawn = [path.stem for path in (tmp_path / "r/plots").iterdir()]
+    assert [f"{name}.svg" for name in drawn] == [outcome.out.strip().rpartition("/")[2]]
+    assert "queue" not in drawn[0]
+
+
 def test_a_state_series_has_the_names_of_its_values(short_run):
     figures = draw_series(short_run, ["mode"])
     assert figures
@@ -328,7 +349,7 @@ def test_a_state_series_has_the_names_of_its_values(short_run):
         ),
         (["--kind", "bar", "--series", "rtt"], "`rtt` has many values a run"),
         (["--kind", "pie"], "unknown kind `pie`; known: `line`, `bar`, `points`"),
-        (["--kind", "heat"], "a heat map needs a sweep of two axes; it has none"),
+        (["--kind", "heat"], "a heat map needs a sweep of two axes, like"),
         (["--xlim", "0..5"], "invalid --xlim `0..5`: use two numbers, like `--xlim 0,20`"),
         (["--model", "ware"], "--model is laid over a metric along an axis"),
         (["--x", "buffer"], "--x is for a sweep"),

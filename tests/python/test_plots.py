@@ -91,6 +91,18 @@ def test_a_mean_a_rounding_error_beyond_equal_values_has_a_bar():
     assert np.ptp(bars.get_segments()[0][:, 1]) < 1e-9
 
 
+def test_a_sample_without_neighbours_is_a_dot():
+    nan = float("nan")
+    axes = Figure().subplots()
+    y = np.array([1.0, nan, 2.0, 3.0, nan, 4.0])
+    draw_curve(axes, Curve("", np.arange(6.0), y, "black"))
+    (_, dots) = axes.get_lines()
+    assert list(np.asarray(dots.get_xdata())) == [0, 5]
+    axes = Figure().subplots()
+    draw_curve(axes, Curve("", np.arange(2.0), y[2:4], "black"))
+    assert len(axes.get_lines()) == 1
+
+
 @pytest.mark.parametrize(
     ("axes", "label", "names"),
     [
@@ -111,6 +123,45 @@ def test_axes_that_change_together_are_both_named(axes, label, names):
     swept = dumbbell.Sweep(scenario, axes, zipped=[tuple(axes)]).run(cache=False)
     layout = lay_out(swept)
     assert (layout.x_label, layout.x_names) == (label, names)
+
+
+def test_axes_that_are_alike_everywhere_are_named_once():
+    """Both links' queue is one name, in curves and in bars."""
+    groups = [Group("cubic", route=["down"], back=["up"])]
+    links = [dumbbell.Link("down", rate="10mbit"), dumbbell.Link("up", rate="5mbit")]
+    scenario = Scenario(groups, links=links, time="1s")
+    axes = {f"link.{name}.queue": "bfifo,codel" for name in ("down", "up")}
+    swept = dumbbell.Sweep(scenario, axes, zipped=[tuple(axes)]).run(cache=False)
+    layout = lay_out(swept)
+    assert (layout.x_label, layout.x_names) == (
+        "queue discipline of down and up",
+        ("bfifo", "codel"),
+    )
+    assert [layout.place_of(cell) for cell in swept.cells] == ["bfifo", "codel"]
+    request = Request([ResultSource(swept, "queues")], ["utilization"])
+    ((_, (drawn,)),) = draw_kind(request, "bar")
+    assert (drawn.x_label, drawn.x_names) == (layout.x_label, layout.x_names)
+    axes = {f"link.{name}.buffer": "1bdp,2bdp" for name in ("down", "up")}
+    swept = dumbbell.Sweep(scenario, axes, zipped=[tuple(axes)]).run(cache=False)
+    assert lay_out(swept).x_label == "buffer of down and up (BDP)"
+
+
+def test_algorithms_of_a_lone_group_are_in_one_figure():
+    """Of a metric of the group and of one of the run, over numbers; not of more groups."""
+    axes = {"0.cc": "cubic,bbr,reno", "rate": "5mbit,10mbit"}
+    swept = dumbbell.Sweep(Scenario(["cubic"], time="1s"), axes).run(cache=False)
+    figures = ResultFigures(swept)
+    for name in ("goodput_bps", "utilization"):
+        (figure,) = figures.draw(figures.metric(name), models=[])
+        assert [curve.label for curve in figure.curves] == ["CUBIC", "BBR", "Reno"]
+        assert len({curve.color for curve in figure.curves}) == 3
+        assert [list(curve.x) for curve in figure.curves] == [[5, 10]] * 3
+    # Along x they are places; a page has a panel of each, and so have more groups.
+    along = ResultFigures(swept, x="0.cc")
+    assert [len(figure.curves) for figure in along.draw(along.metric("utilization"))] == [1, 1]
+    assert len(ResultFigures(swept, joined=False).layout.facets) == 3
+    swept = dumbbell.Sweep(Scenario(["cubic", "reno"], time="1s"), axes).run(cache=False)
+    assert len(ResultFigures(swept).layout.facets) == 3
 
 
 def test_paths_that_no_axis_tells_apart_have_a_place_each(tmp_path):

@@ -200,6 +200,15 @@ def test_what_the_verdicts_remark_is_first_and_counted(tmp_path):
     assert "receive window" in page
 
 
+def test_a_run_by_itself_needs_no_name(tmp_path):
+    held = dumbbell.Scenario([dumbbell.Group("cubic", rwnd="20kB")], time="1s")
+    alone = load_results(dumbbell.run(held).save(tmp_path / "run"))
+    assert [note.examples for note in verdict_notes(alone)] == [()]
+    Sweep(held, {}, reps=2).run(cache=False, out=tmp_path / "reps")
+    (note,) = verdict_notes(load_results(tmp_path / "reps"))
+    assert note.examples == ("rep 0", "rep 1")
+
+
 def test_invalid_runs_are_called_so_and_in_no_number(result):
     verdicts = result.rows["verdict"].to_pylist()
     cells, reps = result.rows["cell"].to_pylist(), result.rows["rep"].to_pylist()
@@ -470,7 +479,7 @@ def test_curves_of_other_points_keep_their_own():
 
 
 @pytest.mark.parametrize(
-    ("half_width", "said"), [(3.0, "80 ± 3"), (0.04, "79.90 ± 0.04"), (0.0001, "79.90 ± 0.00")]
+    ("half_width", "said"), [(3.0, "80 ± 3"), (0.04, "79.90 ± 0.04"), (0.0001, "79.90 ± <0.01")]
 )
 def test_a_narrow_interval_has_digits(half_width, said):
     interval = Interval(79.9, 79.9 - half_width, 79.9 + half_width, 0.95, 5, "Student t")

@@ -12,6 +12,8 @@ import dumbbell
 from dumbbell import Group, Link, Run, Scenario
 from dumbbell.base.errors import ResultError
 from dumbbell.plots import mode_marks as marks_module
+from dumbbell.plots import run_figures
+from dumbbell.plots.labels import group_labels
 from dumbbell.plots.mode_marks import mode_marks
 from dumbbell.plots.run_figures import draw_run, draw_series
 from dumbbell.report.chart import chart
@@ -39,6 +41,30 @@ def test_its_figure_has_a_curve_for_each_group(nagi_run):
     assert [curve.label for curve in figure.curves] == ["nagi", "CUBIC"]
     assert figure.y_label == "queue by group (kB)"
     assert 100 < np.nanmax(figure.curves[1].y) <= 1000
+
+
+def test_of_several_links_it_names_the_link():
+    groups = [Group("cubic", route=["a", "b"]), Group("reno", route=["b"])]
+    links = [Link("a", rate="20mbit"), Link("b", rate="10mbit")]
+    run = dumbbell.run(Scenario(groups, links=links, time="1s"))
+    labels = [figure.y_label for figure in draw_series(run, ["queue-by-group"])]
+    assert labels == ["queue at a by group (kB)", "queue at b by group (kB)"]
+
+
+def test_names_are_not_found_again_for_each_group_and_link(monkeypatch):
+    """They depend on all groups: a page of many would take the square of the time."""
+    asked: list[int] = []
+
+    def counted(scenario: Scenario) -> tuple[str, ...]:
+        asked.append(len(scenario.groups))
+        return group_labels(scenario)
+
+    monkeypatch.setattr(run_figures, "group_labels", counted)
+    for count in (2, 6):
+        links = [Link(f"l{at}", rate="10mbit") for at in range(count)]
+        groups = [Group("cubic", route=[link.name]) for link in links]
+        draw_run(dumbbell.run(Scenario(groups, links=links, time="1s")))
+    assert asked.count(2) == asked.count(6) > 0
 
 
 def test_one_group_has_no_such_table():

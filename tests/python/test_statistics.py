@@ -179,6 +179,7 @@ def test_repetitions_as_text():
     assert mean_and_interval([1.0, 3.0]) == "2.00 (1.00–3.00)"
     assert mean_and_interval([1.0, 2.0, 3.0]) == "2.00 ± 2.48"
     assert mean_and_interval([2.0, 2.0, 2.0]) == "2.00 ± 0.00"
+    assert mean_and_interval([2.0, 2.001, 2.0]) == "2.00 ± <0.01"
     skewed = list(np.random.default_rng(3).exponential(size=30))
     assert mean_and_interval(skewed).startswith(f"{np.mean(skewed):.2f} [")
 

@@ -2,11 +2,16 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import dumbbell
+from dumbbell import Scenario, Sweep, SweepResult
+from dumbbell.cli.sweep_table import print_sweep
 from dumbbell.terminal.console import error, print_line
 from dumbbell.terminal.table import print_table
 
@@ -117,6 +122,11 @@ def test_a_sweep_says_what_its_signs_mean(cli, width):
     arguments = ("sweep", "copa", "--buffer", "1bdp", "--time", "1s", "--reps", "3")
     out = cli(*arguments, "--metric", "goodput_bps,mos").out
     assert "±: 95 % confidence interval of the mean\n" in out
+    assert "[ ]" not in out
+    two = cli("sweep", "copa", "--buffer", "1bdp", "--time", "1s", "--reps", "2").out
+    assert "( ): the values of the two repetitions\n" in two
+    ten = cli("sweep", "copa", "--buffer", "1bdp", "--time", "1s", "--reps", "10").out
+    assert re.search(r"^\[ \]: 95 % confidence interval of the mean", ten, re.MULTILINE)
     assert "no run has a value of `mos`\n" in out
 
 
@@ -149,7 +159,7 @@ def test_a_comparison_of_80_columns_has_both_sides(cli, saved, tmp_path, monkeyp
     assert max(map(len, out.splitlines())) <= 80
     assert re.search(r"^metric +group +A +B +B - A +95 % interval", out, re.MULTILINE)
     assert len(re.findall(r"^buffer=[12]bdp, ", out, re.MULTILINE)) == 4
-    assert len(re.findall(r"^  share, % +copa +[\d.]+ +[\d.]+ ", out, re.MULTILINE)) == 4
+    assert len(re.findall(r"^  share, % +0 +[\d.]+ +[\d.]+ ", out, re.MULTILINE)) == 4
     assert len(re.findall(r"^  queueing delay ", out, re.MULTILINE)) == 4
 
 
@@ -165,6 +175,11 @@ def test_a_comparison_of_80_columns_has_both_sides(cli, saved, tmp_path, monkeyp
 )
 def test_lists_fit(cli, width, arguments, words):
     check(cli(*arguments).out, width, words)
+
+
+@pytest.mark.parametrize("name", ["cake", "fq_codel", "gilbert_elliott"])
+def test_an_element_fits(cli, width, name):
+    check(cli("list", "queues", name).out, width, [name, "parameter"])
 
 
 def test_leaves_out_the_first_optional_column_first(capsys, monkeypatch):
@@ -219,3 +234,79 @@ def test_an_address_is_not_broken(width, capsys):
     cells = [(f"0 cubic {address}\n→ {address}", *["1,234,567 (0.25 %)"] * 5)]
     print_table(("connection", *(f"column {i}" for i in range(5))), cells)
     assert f" {address} " in capsys.readouterr().out
+
+
+def swept(**columns: Any) -> SweepResult:
+    """Return a sweep of two cells, two groups and two repetitions, with other values in columns."""
+    sweep = Sweep(Scenario(["cubic", "reno"], time="1s"), {"rate": "5mbit,10mbit"}, reps=2)
+    result = sweep.run()
+    rows = result.rows
+    for name, values in columns.items():
+        at = rows.column_names.index(name) if name in rows.column_names else rows.num_columns
+        rows = rows.remove_column(at) if at < rows.num_columns else rows
+        rows = rows.add_column(at, name, pa.array(values))
+    return replace(result, rows=rows)
+
+
+def test_what_programs_got_is_said_of_each_way(capsys):
+    down = [4e6, 1e6] * 4
+    up = [2e6, None] * 4
+    ways = {"server_to_client_goodput_bps": down, "client_to_server_goodput_bps": up}
+    print_sweep(swept(**ways, jain=pa.array([None] * 8, pa.float64())))
+    out = capsys.readouterr().out
+    assert "cubic → client" in out
+    assert "cubic → server" in out
+    assert "reno → client" in out
+    assert "reno → server" not in out
+    assert "Mbit/s/flow" not in out
+    assert "Jain" not in out
+    # One run without data upwards: the sum of both ways is what all runs have.
+    print_sweep(swept(**{**ways, "client_to_server_goodput_bps": [None, None, *up[2:]]}))
+    assert "Mbit/s/flow" in capsys.readouterr().out
+
+
+def test_a_metric_without_a_value_is_a_dash(capsys):
+    print_sweep(swept(jain=[None, None, None, None, 0.5, 0.5, 0.5, 0.5]))
+    out = capsys.readouterr().out
+    assert "nan" not in out
+    assert re.search(r"5mbit .* – +OK", out)
+
+
+def test_invalid_runs_are_in_no_number_of_the_table(capsys):
+    verdicts = ["INVALID"] * 4 + ["INVALID", "INVALID", "OK", "OK"]
+    goodput = [1e6] * 4 + [1e6, 1e6, 9e6, 9e6]
+    print_sweep(swept(verdict=verdicts, goodput_per_flow_bps=goodput))
+    out = capsys.readouterr().out
+    assert re.search(r"5mbit +– +– .* INVALID\n", out)
+    assert re.search(r"10mbit +9.00 +9.00 .* OK, 1 INVALID\n", out)
+    assert "runs that are INVALID are in no number\n" in out
+
+
+def test_axes_that_are_alike_everywhere_are_one_column(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    words = ("sweep", "cubic", "--up-rate", "5mbit", "--time", "1s", "--zip", "queue,up_queue")
+    out = cli(*words, "--queue", "bfifo,codel", "--up-queue", "bfifo,codel").out
+    assert "link.bottleneck.queue, " in out
+    assert "\nbfifo " in out
+    assert not re.search(r"bfifo +bfifo", out)
+    out = cli(*words, "--queue", "bfifo,codel", "--up-queue", "codel,bfifo").out
+    assert re.search(r"bfifo +codel", out)
+
+
+def test_what_is_not_shown_is_not_explained(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "44")
+    out = cli(
+        "sweep",
+        "cubic",
+        "reno",
+        "bbr",
+        "--up-rate",
+        "5mbit",
+        "--rate",
+        "5mbit,10mbit",
+        "--time",
+        "1s",
+    ).out
+    absent = out.partition("not shown in 44 columns:")[2].partition("\nJ")[0]
+    assert "used %" in absent
+    assert "used, queueing" not in out

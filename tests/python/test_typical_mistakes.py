@@ -14,6 +14,7 @@ def made(tmp_path_factory):
 
     place = tmp_path_factory.mktemp("mistakes")
     run(["reno"], time="1s").save(place / "r")
+    run(["bbr"], time="1s").save(place / "b")
     Sweep(Scenario(["reno"], time="1s"), {"buffer": "1,2bdp"}).run(out=place / "s")
     axes = {"buffer": "1,2bdp", "rtt": "10ms,20ms"}
     Sweep(Scenario(["reno"], time="1s"), axes).run(out=place / "g")
@@ -21,6 +22,10 @@ def made(tmp_path_factory):
     (place / "own/own.bpf.c").write_text("")
     (place / "scen").mkdir()
     (place / "scen/incast.toml").write_text("rate = '1mbit'")
+    case = '[[case]]\nname = "a"\n[[case.group]]\n'
+    (place / "suite.toml").write_text(f'reps = 3\n{case}cc = "{{cc}}"\n')
+    (place / "cmd.toml").write_text(f'{case}cmd = "true"\n')
+    (place / "line.toml").write_text('rate = "1mbit"\n[[group]]\ncc = "reno"\n')
     (place / "n.toml").write_text('rate = "1mbit"\n[[group]]\nname = 5\ncc = "reno"\n')
     return place
 

@@ -1,6 +1,7 @@
 """`--up-rate` and the like, and `--upload`: the way back in one command."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,32 @@ def test_the_acks_of_a_download_cross_the_way_back():
     assert narrow.link("up")["utilization"] > 0.9 > wide.link("up")["utilization"]
     # The queue of ACKs adds to the RTT: an ACK takes 5 ms at 100 kbit/s.
     assert narrow.groups[0]["rtt_mean_us"] > wide.groups[0]["rtt_mean_us"] + 50_000
+
+
+def limit_up(**fields: Any) -> Any:
+    """Return how many packets the queue of the way back holds, if it counts them."""
+    group = Group(route=["bottleneck"], back=["up"], **({"cc": "cubic"} | fields))
+    links = [
+        Link("bottleneck", rate="50mbit"),
+        Link("up", rate="4mbit", queue="pfifo", buffer="20kB"),
+    ]
+    scenario = Scenario([group], links=links)
+    return scenario.links[1].queue_in(scenario).to_engine()["limit_pkts"]
+
+
+def test_a_limit_of_the_way_back_counts_the_packets_that_cross_it():
+    acks = limit_up()
+    assert acks == limit_up(traffic="rpc:preset=tcp_rr") == 20_000 // 94
+    data = 20_000 // 1514
+    assert data == limit_up(client="iperf3 -c server", cc="linux/cubic")
+    assert data == limit_up(traffic="rpc:request=200kB")
+    assert data == limit_up(traffic="rpc:request=pareto(1.2;1kB)") == limit_up(traffic="page")
+
+
+def test_a_full_buffer_of_requests_is_no_fault():
+    group = Group("cubic", route=["bottleneck"], back=["up"], traffic="rpc:request=200kB")
+    links = [Link("bottleneck", rate="50mbit"), Link("up", rate="4mbit", buffer="1bdp")]
+    assert run(Scenario([group], links=links, time="3s")).verdict.status == "OK"
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from dumbbell.capture_analysis.packet_log import check_format
 from dumbbell.cli.capture_warnings import match_trouble, trouble
 from dumbbell.terminal import options
 from dumbbell.terminal.console import note_missing_figures, out, print_json, print_line
+from dumbbell.terminal.out_directory import out_directory
 from dumbbell.terminal.table import print_table
 
 __all__ = ["analyze_command"]
@@ -115,6 +116,7 @@ def analyze_command(
         Path | None,
         typer.Option(
             "--out",
+            callback=out_directory,
             help="Directory for tables (Parquet) and figures (PNG and SVG); `report` makes a page.",
         ),
     ] = None,

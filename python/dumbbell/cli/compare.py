@@ -118,8 +118,13 @@ def print_comparison(result: PairedComparison) -> None:
 
 
 def called(entry: Comparison) -> str:
-    """Return what a group is called on both sides; nothing for a metric of the run."""
+    """Return what a group is called on both sides; nothing for a metric of the run.
+
+    One of which a line above has both algorithms is called by its number: a row is one line.
+    """
     changed = entry.name_a != entry.name_b
+    if changed and entry.cc_a != entry.cc_b:
+        return f"{entry.group}"
     return f"{entry.name_a}\n→ {entry.name_b}" if changed else entry.name_a
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Annotated
 import typer
 
 from dumbbell.base.errors import ScenarioError
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.quantity import Time
 from dumbbell.base.writing import check_replacing
 from dumbbell.capture_analysis.packet_log import check_format
@@ -306,7 +309,19 @@ def words_of(command: Sequence[str] | None, *, interactive: bool) -> list[str]:
     if not command:
         raise ScenarioError("no command; write it after `--`, or use `--interactive`")
     answer_mahimahi(command)
+    check_words(command)
     return list(command)
+
+
+def check_words(command: Sequence[str]) -> None:
+    """Refuse a command line in quotes, which is one word: no program has that name."""
+    (line, *more) = command
+    words = line.split()
+    if not more and len(words) > 1 and shutil.which(line) is None:
+        raise ScenarioError(
+            f"`{excerpt(line)}` is one word; write the command without quotes, `-- "
+            f"{excerpt(' '.join(words))}`, or for a shell `-- sh -c {excerpt(shlex.quote(line))}`"
+        )
 
 
 def way_out_of(*, is_wanted: bool, has_servers: bool) -> WayOut | None:

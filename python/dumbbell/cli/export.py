@@ -14,6 +14,7 @@ from dumbbell.plots.result_figures import USUAL
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics
 from dumbbell.terminal.console import print_files
+from dumbbell.terminal.out_directory import out_directory
 
 __all__ = ["export_command"]
 
@@ -57,7 +58,10 @@ def export_command(
     out_dir: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Directory of the files.", show_default="DIR/csv, DIR/latex, DIR/qlog"
+            "--out",
+            callback=out_directory,
+            help="Directory of the files.",
+            show_default="DIR/csv, DIR/latex, DIR/qlog",
         ),
     ] = None,
 ) -> int:

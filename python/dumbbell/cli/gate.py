@@ -196,6 +196,11 @@ def gate_command(
         print_gate(out(), gate)
         if record is not None:
             print_line(f"recorded in {record}")
+        elif gate.compares_nothing:
+            print_line(
+                f"suite `{after.suite.name}` has no criteria: record a baseline with `--record "
+                "DIR`, then compare with it by `dumbbell gate DIR`"
+            )
     return 0 if gate.passed else 1
 
 

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dumbbell.base.errors import ScenarioError
@@ -38,7 +39,37 @@ NO_DELAY = f"{NO_DELAY_MS:g}ms"
 #: A queue that never fills: mahimahi's, unless its arguments say otherwise.
 INFINITE = "1GB"
 #: mahimahi's queues by ours; `droptail` is a `--buffer` alone.
-QUEUES = {"codel": "codel", "pie": "pie"}
+QUEUES = {"codel": "codel", "pie": "pie", "infinite": "", "droptail": ""}
+#: What the arguments of queues are called here; they are in ms.
+ARGUMENTS = {"target": "target", "interval": "interval", "qdelay_ref": "target"}
+
+
+@dataclass
+class Translation:
+    """What commands of mahimahi's say.
+
+    Attributes
+    ----------
+    options
+        Options of `dumbbell emulate`.
+    queues
+        Parameters of the queue of each way, by the option that names it.
+    left
+        Words that have no equivalent.
+    """
+
+    options: dict[str, str] = field(default_factory=dict)
+    queues: dict[str, list[str]] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+
+    def finish_queues(self) -> None:
+        """Give the queues their parameters; a drop-tail one has none."""
+        for option, parameters in self.queues.items():
+            if option in self.options:
+                self.options[option] += f":{','.join(parameters)}"
+            else:
+                self.left += [part.replace("ms", "") for part in parameters]
+        self.queues = {}
 
 
 def answer_mahimahi(words: Sequence[str]) -> None:
@@ -53,12 +84,12 @@ def answer_mahimahi(words: Sequence[str]) -> None:
         return
     if words[0] in {*COMMANDS, *INSTEAD}:
         if shutil.which(words[0]) is None:
-            answer = INSTEAD.get(words[0]) or f"{lacking(words)}ours is `{ours(words)}`"
+            answer = INSTEAD.get(words[0]) or f"{lacking(words)}ours is {answer_of(words)}"
             raise ScenarioError(f"`{words[0]}` is mahimahi's; {answer}")
     elif len(words) > 1 and all(is_trace(Path(word)) for word in words[:2]):
         raise ScenarioError(
             f"that is `mm-link`'s order, the uplink's trace first; ours is "
-            f"`{ours(['mm-link', *words])}`"
+            f"{answer_of(['mm-link', *words])}"
         )
 
 
@@ -91,29 +122,43 @@ def ours(words: Sequence[str]) -> str:
     >>> ours(["mm-delay", "20", "mm-link", "up", "down", "ping", "server"])
     'dumbbell emulate --rtt 40ms --buffer 1GB --up-trace up --trace down -- ping server'
     """
-    options: dict[str, str] = {}
+    return translate(words)[0]
+
+
+def answer_of(words: Sequence[str]) -> str:
+    """Return our command, and what of theirs it does not have."""
+    command, left = translate(words)
+    return f"`{command}`" + (f" without `{shlex.join(left)}`" if left else "")
+
+
+def translate(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return our command, and the words that have no equivalent."""
+    found = Translation()
     rest = list(words)
     while rest and rest[0] in COMMANDS:
-        rest = TRANSLATIONS[rest[0]](rest[1:], options)
-    if not {"--trace", "--up-trace"} & set(options):
+        rest = TRANSLATIONS[rest[0]](rest[1:], found)
+    found.finish_queues()
+    options = found.options
+    if not {"--trace", "--up-trace", "--rate"} & set(options):
         options = {ANY_RATE[0]: ANY_RATE[1], **options}
     # Without it, ours would have 40 ms.
     options.setdefault("--rtt", NO_DELAY)
     given = [part for name, value in options.items() for part in (name, value) if part]
     command = ["--", *rest] if rest else ["--interactive"]
-    return shlex.join(["dumbbell", "emulate", *given, *command])
+    return shlex.join(["dumbbell", "emulate", *given, *command]), found.left
 
 
-def delay(words: Sequence[str], options: dict[str, str]) -> list[str]:
+def delay(words: Sequence[str], found: Translation) -> list[str]:
     """Read ``mm-delay MS``: of each way, so twice as much of both."""
     ms, rest = (words[0], words[1:]) if words else ("", [])
+    options = found.options
     before = int(options.get("--rtt", "0ms").removesuffix("ms"))
     ms = ms.removesuffix("ms")
     options["--rtt"] = f"{before + 2 * int(ms)}ms" if ms.isdecimal() else "40ms"
     return list(rest)
 
 
-def loss(words: Sequence[str], options: dict[str, str]) -> list[str]:
+def loss(words: Sequence[str], found: Translation) -> list[str]:
     """Read ``mm-loss uplink|downlink SHARE``."""
     way, words = way_of(words)
     share, *rest = [*words, *("",) * (1 - len(words))]
@@ -121,7 +166,7 @@ def loss(words: Sequence[str], options: dict[str, str]) -> list[str]:
         percent = f"{100 * float(share):g}%"
     except ValueError:
         percent = "1%"
-    options["--up-loss" if way == "uplink" else "--loss"] = percent
+    found.options["--up-loss" if way == "uplink" else "--loss"] = percent
     return list(rest)
 
 
@@ -130,19 +175,20 @@ def way_of(words: Sequence[str]) -> tuple[str, Sequence[str]]:
     return (words[0], words[1:]) if words and words[0] in WAYS else (WAYS[1], words)
 
 
-def onoff(words: Sequence[str], options: dict[str, str]) -> list[str]:
+def onoff(words: Sequence[str], found: Translation) -> list[str]:
     """Read ``mm-onoff uplink|downlink ON OFF``: mean times, s."""
     way, words = way_of(words)
     on, off, *rest = [*words, *("",) * (2 - len(words))]
     on, off = on or "2", off or "0.1"
     option = "--up-impair" if way == "uplink" else "--impair"
-    options[option] = f"outage:on={on}s,off={off}s,exponential=on"
+    found.options[option] = f"outage:on={on}s,off={off}s,exponential=on"
     return rest
 
 
-def link(words: Sequence[str], options: dict[str, str]) -> list[str]:
+def link(words: Sequence[str], found: Translation) -> list[str]:
     """Read ``mm-link UPLINK DOWNLINK [OPTION]… [COMMAND]``; options may stand anywhere before."""
-    rest, once = list(words), ""
+    rest, once, is_constant = list(words), "", False
+    options = found.options
     traces: list[str] = []
     while rest and (rest[0].startswith("-") or len(traces) < 2):
         word = rest.pop(0)
@@ -155,14 +201,18 @@ def link(words: Sequence[str], options: dict[str, str]) -> list[str]:
         if name in WITH_VALUE and not equals and rest:
             value = rest.pop(0)
         once = ":once=on" if name == "--once" else once
+        is_constant |= name == "--cbr"
         if name.startswith("--meter"):
             options["--live"] = ""
-        take_option(name, value, options)
+        elif name not in ("--once", "--cbr"):
+            take_option(name, value, found)
     if options.setdefault("--buffer", INFINITE) != INFINITE:
         options.setdefault("--up-buffer", INFINITE)  # else the same as the other way's
     traces += [UPLINK, DOWNLINK][len(traces) :]
-    for option, trace in zip(("--up-trace", "--trace"), traces, strict=False):
-        options[option] = f"{trace}{once}"
+    # With `--cbr` they are rates.
+    names = ("--up-rate", "--rate") if is_constant else ("--up-trace", "--trace")
+    for option, trace in zip(names, traces, strict=False):
+        options[option] = trace if is_constant else f"{trace}{once}"
     return rest
 
 
@@ -172,23 +222,33 @@ WITH_VALUE = tuple(
 )
 
 
-def take_option(name: str, value: str, options: dict[str, str]) -> None:
-    """Translate an option of `mm-link`'s."""
+def take_option(name: str, value: str, found: Translation) -> None:
+    """Translate an option of `mm-link`'s, or leave it."""
     way = "up-" if name.startswith("--uplink") else ""
-    if name.endswith("-log"):
-        options[name] = value
+    if name not in WITH_VALUE:
+        found.left.append(f"{name}={value}" if value else name)
+    elif name.endswith("-log"):
+        found.options[name] = value
     elif name.endswith("-queue") and value in QUEUES:
-        options[f"--{way}queue"] = QUEUES[value]
-    elif name.endswith("-queue-args"):
-        for part in value.split(","):
-            unit, _, number = part.strip().partition("=")
-            if unit in ("bytes", "packets"):
-                options[f"--{way}buffer"] = f"{number}{'B' if unit == 'bytes' else 'pkt'}"
+        if QUEUES[value]:
+            found.options[f"--{way}queue"] = QUEUES[value]
+    elif name.endswith("-queue"):
+        found.left.append(f"{name}={value}")
+    else:
+        for part in filter(None, (each.strip() for each in value.split(","))):
+            key, _, number = part.partition("=")
+            if key in ("bytes", "packets"):
+                found.options[f"--{way}buffer"] = f"{number}{'B' if key == 'bytes' else 'pkt'}"
+            elif key in ARGUMENTS:
+                parameters = found.queues.setdefault(f"--{way}queue", [])
+                parameters.append(f"{ARGUMENTS[key]}={number}ms")
+            else:
+                found.left.append(part)
 
 
-def others(words: Sequence[str], options: dict[str, str]) -> list[str]:
+def others(words: Sequence[str], found: Translation) -> list[str]:
     """Read what has no arguments of ours: ``mm-meter``."""
-    options["--live"] = ""
+    found.options["--live"] = ""
     return [word for word in words if not word.startswith("--meter")]
 
 

@@ -9,8 +9,8 @@ from dumbbell.cli.tc_values import is_value, ms_of, our_percent, our_rate
 
 __all__ = ["NO_DELAY_MS", "Netem", "read_netem"]
 
-#: The least RTT of answers, ms. On a busy machine 1 packet in 100 is 0.05 to 0.15 ms late; of less
-#: than this that may be more than a twentieth of an idle path's RTT, which makes a run INVALID.
+#: The least RTT of answers, ms. On a busy machine 1 packet in 100 is 0.1 to 0.3 ms late; of less
+#: than this that is more than a twentieth of an idle path's RTT, which makes a run INVALID.
 NO_DELAY_MS = 3.0
 #: How far below the mean a distribution reaches, of its scale: netem's tables end at 4.
 REACH = {"uniform": 1.0, "normal": 4.0, "pareto": 1.0, "paretonormal": 4.0}

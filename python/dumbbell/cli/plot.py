@@ -16,7 +16,7 @@ from dumbbell.capture_analysis import Analysis, analyze
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.frame import WIDTHS_MM
 from dumbbell.figures.y_range import Range, y_ranges
-from dumbbell.metrics import METRICS
+from dumbbell.metrics import METRICS, judged_by
 from dumbbell.metrics.metric import canonical
 from dumbbell.models import MODELS
 from dumbbell.plots.capacity import PEAKS
@@ -28,7 +28,13 @@ from dumbbell.plots.labels import check_labels, group_labels
 from dumbbell.plots.paper_figure import FORMATS, STYLES, file_names, save_for_print
 from dumbbell.plots.result_figures import USUAL, ResultFigures, usual_names
 from dumbbell.plots.result_source import ResultSource
-from dumbbell.plots.run_figures import SERIES, USUAL_SERIES, draw_series, usual_series
+from dumbbell.plots.run_figures import (
+    SERIES,
+    USUAL_SERIES,
+    draw_series,
+    names_of,
+    usual_series,
+)
 from dumbbell.plots.tidy import Source
 from dumbbell.report.side_by_side import second_view
 from dumbbell.report.source import kind_of, load_results
@@ -36,6 +42,7 @@ from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics, complete_models
 from dumbbell.terminal.console import note, print_files
 from dumbbell.terminal.field_options import with_grouped_options
+from dumbbell.terminal.out_directory import out_directory
 
 __all__ = ["plot_command"]
 
@@ -99,7 +106,12 @@ class Output(NamedTuple):
     ] = "1col"
     out_dir: Annotated[
         Path | None,
-        typer.Option("--out", help="Directory of the files.", show_default="DIR/plots"),
+        typer.Option(
+            "--out",
+            callback=out_directory,
+            help="Directory of the files.",
+            show_default="DIR/plots",
+        ),
     ] = None
 
 
@@ -278,8 +290,15 @@ def default_names(sources: Sequence[Source], kind: str | None) -> list[str]:
     if kind == "band":
         return series[:1] or ["goodput"]
     if kind in ("bar", "points", "heat") or any(source.axes for source in sources):
-        return usual
+        return [name for name in judging(sources) if name in has] or usual
     return series or [name for name in ("goodput", "rtt", "inflight") if name in has]
+
+
+def judging(sources: Sequence[Source]) -> list[str]:
+    """Return the metrics that groups are judged by."""
+    results = [source.result for source in sources if isinstance(source, ResultSource)]
+    found = [metric.name for each in results for metric in judged_by(each.scenario).values()]
+    return list(dict.fromkeys(found))
 
 
 def frames_of_kinds(request: Request, kind: str | None, size: str) -> list[Frame]:
@@ -303,9 +322,9 @@ def frames_of_kinds(request: Request, kind: str | None, size: str) -> list[Frame
 def frame_of_run(source: ResultSource, names: Sequence[str], labels: Sequence[str]) -> Frame:
     """Draw series of one run, each flow by itself, in one frame; by default what is not all 0."""
     run = source.first_run
-    drawn = draw_series(run, names or usual_series(run))
+    series = names or usual_series(run)
+    drawn = draw_series(run, series)
     if not names:
-        names = usual_series(run)
         drawn = [f for f in drawn if any(np.nanmax(c.y, initial=0) > 0 for c in f.curves)] or drawn
     check_labels(labels, len(run.scenario.groups), "group")
     old = group_labels(run.scenario)[: len(labels)]
@@ -322,7 +341,10 @@ def frame_of_run(source: ResultSource, names: Sequence[str], labels: Sequence[st
             )
             for figure in drawn
         ]
-    return "-".join(names), drawn, None
+    if not names:
+        shown = {name for figure in drawn for name in names_of(figure)}
+        series = [name for name in series if name in shown]
+    return "-".join(names or series), drawn, None
 
 
 def frames_of_sweeps(

@@ -37,8 +37,17 @@ def print_emulation(result: Run) -> None:
         *(("note", each.message) for each in verdict.notes),
     ]:
         console.print(f"{status}: {message}", markup=False)
+    has_packets = any(link["offered_pkts"] for link in result.links)
+    if not has_packets:
+        console.print(
+            "note: nothing crossed the path, which joins `client` and `server`; other hosts are "
+            "reached with `--internet`",
+            markup=False,
+        )
     facts = result.emulation
-    late = "" if facts is None else f"; packets were {facts['lateness_p99_us']:.0f} µs late at p99"
+    late = ""
+    if facts is not None and has_packets:
+        late = f"; packets were {facts['lateness_p99_us']:.0f} µs late at p99"
     console.print(f"verdict {paint(verdict.status)}{late}")
 
 
@@ -94,6 +103,8 @@ def link_lines(
 
 def group_text(got: Got, label: str, *, is_alone: bool) -> str:
     """Write what a group got one way."""
+    if not got.received_bytes:
+        return f"{label}  no payload of TCP or UDP"
     parts = [
         f"{got.goodput_bps / 1e6:.2f} Mbit/s{'' if is_alone else f', {100 * got.share:.1f} %'}"
     ]

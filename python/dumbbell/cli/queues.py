@@ -12,7 +12,7 @@ from dumbbell.scenario.element import Element, impairments, queue_disciplines
 from dumbbell.scenario.parameter import LIMIT
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_queues
-from dumbbell.terminal.console import out, print_json, print_line
+from dumbbell.terminal.console import print_json, print_line
 from dumbbell.terminal.table import print_table
 
 __all__ = ["queues_command"]
@@ -74,8 +74,7 @@ def describe(discipline: Element, option: str) -> dict[str, Any]:
 
 def print_element(discipline: Element, option: str) -> None:
     """Print a discipline or an impairment for a person."""
-    out().print(f"[bold]{discipline.name}[/]  ", end="")
-    print_line(discipline.doc)
+    print_line(f"{discipline.name}  {discipline.doc}")
     rows = [
         (parameter.name, parameter.default_text, wrapped(parameter.range_text), parameter.doc)
         for parameter in discipline.parameters.values()

@@ -56,14 +56,20 @@ def report_command(
             f"--against compares runs and sweeps; {directory} holds {WITH_ARTICLE[kind]}"
         )
     path = out_file or directory / "report.html"
+    if path.suffix.lower() in NOT_PAGES:
+        raise ResultError(
+            f"`--out {out_file}`: a report is a page of HTML; use "
+            f"`--out {path.with_suffix('.html')}`, and for figures as files `dumbbell plot`"
+        )
     document = WRITERS[kind](directory, against, path, lang)
     size = path.stat().st_size
     if json:
         print_json({"report": str(path), "bytes": size, **document})
         return 0
-    if "verdicts" in document:
-        verdicts = ", ".join(f"{count} {status}" for status, count in document["verdicts"].items())
-        out().print(f"runs: {verdicts}")
+    of_each = [document[key] for key in ("verdicts", "verdicts_against") if key in document]
+    for side, verdicts in zip(("A: ", "B: ") if len(of_each) > 1 else ("",), of_each, strict=False):
+        counts = ", ".join(f"{count} {status}" for status, count in verdicts.items())
+        out().print(f"runs: {side}{counts}")
     print_line(f"report: {path} ({size / 1e6:.1f} MB)")
     if show:
         show_page(path)
@@ -85,6 +91,11 @@ def write_results(
         "runs": len(result.runs),
         "cells": len(result.cells),
         "verdicts": dict(sorted(verdict_counts(result).items())),
+        **(
+            {}
+            if other is None
+            else {"verdicts_against": dict(sorted(verdict_counts(other).items()))}
+        ),
     }
 
 
@@ -109,6 +120,8 @@ def copy_reproduction(directory: Path, _: Path | None, path: Path, __: str) -> d
     return {}
 
 
+#: How files end that a page is not.
+NOT_PAGES = (".csv", ".json", ".pdf", ".png", ".svg", ".tex", ".zst")
 WRITERS: dict[str, Callable[[Path, Path | None, Path, str], dict[str, Any]]] = {
     "run": write_results, "sweep": write_results, "analysis": write_analysis,
     "reproduction": copy_reproduction,

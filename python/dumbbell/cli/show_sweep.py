@@ -106,13 +106,14 @@ def print_flagged_runs(result: SweepResult) -> None:
         reasons = result.runs[cell, rep].verdict.reasons
         why = "; ".join(reason.message for reason in reasons if reason.status == verdict)
         runs = pluralize(len(found), "run")
-        note(f"{runs} {verdict}; the first, {result.cells[cell].label}, rep {rep}: {why}")
+        which = result.run_name(cell, rep)
+        note(f"{runs} {verdict}{f'; the first, {which}' if which else ''}: {why}")
 
 
 def print_failed_runs(result: SweepResult) -> None:
     """Print the errors of the runs that failed, to stderr."""
     for (cell, rep), why in list(result.failed.items())[:MAX_FAILED_LINES]:
-        error(f"{result.cells[cell].label}, rep {rep}: {why}")
+        error(": ".join(filter(None, (result.run_name(cell, rep), why))))
     more = len(result.failed) - MAX_FAILED_LINES
     if more > 0:
         error(f"{pluralize(more, 'more run')} failed")

@@ -28,6 +28,7 @@ from dumbbell.terminal.console import (
 from dumbbell.terminal.field_options import COMMON_FIELDS, Fields, with_field_options
 from dumbbell.terminal.help import rare
 from dumbbell.terminal.options import OUTPUT
+from dumbbell.terminal.out_directory import out_directory
 from dumbbell.terminal.real_time import doing
 from dumbbell.terminal.scenario_options import base_of_axes
 from dumbbell.terminal.up_link import axis_names, of_up_link
@@ -222,6 +223,7 @@ def sweep_command(
         typer.Option(
             "--out",
             metavar="DIR",
+            callback=out_directory,
             help="Write the sweep to this directory. As it runs, with time series and figures. "
             "Resumes a sweep already started there.",
             rich_help_panel=OUTPUT,
@@ -245,7 +247,7 @@ def sweep_command(
         sweep, out_dir = resumed.sweep(resumed.resume), resumed.resume
     else:
         if resumed.files or resumed.trust:
-            raise ScenarioError("`--cc` and `--trust` go with `--resume DIR`")
+            raise ScenarioError(without_resume(resumed, what or []))
         if not what:
             raise ScenarioError("name algorithms, like `copa cubic`, or a scenario file")
         zips = [[name.strip() for name in words.split(",")] for words in zipped or []]
@@ -301,3 +303,16 @@ def captured_places(sweep: Sweep, out_dir: Path | None) -> list[Path]:
         return []
     reps = sweep.plan.reps if sweep.plan.until_ci is None else sweep.plan.max_reps
     return [place_of(out_dir, cell, rep) for cell in sweep.design.cells for rep in range(reps)]
+
+
+def without_resume(resumed: Resumed, what: list[str]) -> str:
+    """Say what to use instead of an option of `--resume`: `--cc` elsewhere is an algorithm."""
+    if not resumed.files:
+        return "`--trust` goes with `--resume DIR`; leave it out"
+    given = " ".join(map(str, resumed.files))
+    line = " ".join(["dumbbell sweep", *what, given])
+    axis = ",".join([*what[:1], *map(str, resumed.files)])
+    return (
+        f"`--cc {given}` goes with `--resume DIR`; for another algorithm use `{line}`, or one "
+        f"after the other `--axis 0.cc={axis}`"
+    )

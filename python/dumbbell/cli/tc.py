@@ -15,10 +15,15 @@ __all__ = ["MORE", "answer", "answer_tc"]
 
 #: Verbs that look.
 SHOWS = ("show", "list", "ls", "get")
-#: What a shaper's rate is called.
-RATES = {"bandwidth": "rate"}
+#: What tc calls parameters of CAKE's.
+NAMES = {"bandwidth": "rate", "memlimit": "limit"}
 #: Parameters of CAKE's that tc sets by the name of a choice alone.
-CHOICES = ("tins", "isolation")
+CHOICES = ("tins", "isolation", "framing", "link_layer")
+#: What it calls choices.
+ACK_FILTERS = {
+    "ack-filter": ("ack_filter", "normal"), "no-ack-filter": ("ack_filter", "off"),
+    "ack-filter-aggressive": ("ack_filter", "aggressive"),
+}  # fmt: skip
 NETEM = "netem"
 MORE = "and `dumbbell help coming-from` has more"
 
@@ -114,14 +119,14 @@ def of_queue(kind: str, arguments: list[str]) -> Netem:
     choices = {
         word.replace("_", "-"): (name, word)
         for name, parameter in parameters.items()
-        if name in CHOICES
-        for word in parameter.choices
+        for word in (parameter.choices if name in CHOICES else parameter.names)
     }
+    choices |= ACK_FILTERS if "ack_filter" in parameters else {}
     values: dict[str, str] = {}
     found, rest = Netem(), list(arguments)
     while rest:
         word = rest.pop(0)
-        name = RATES.get(word, word).replace("-", "_")
+        name = NAMES.get(word, word).replace("-", "_")
         if name in parameters and rest and is_value(rest[0]):
             value = rest.pop(0)
             values[name] = AS_OURS.get(parameters[name].unit, str)(value)

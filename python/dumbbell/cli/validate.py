@@ -34,6 +34,7 @@ from dumbbell.terminal.completion import complete_what
 from dumbbell.terminal.console import note, note_cache, out, print_json, progress_bar
 from dumbbell.terminal.field_options import Fields, with_field_options
 from dumbbell.terminal.options import OUTPUT
+from dumbbell.terminal.out_directory import out_directory
 from dumbbell.terminal.real_time import real_time_note
 from dumbbell.terminal.scenario_options import base_of_axes
 from dumbbell.terminal.table import print_table
@@ -115,6 +116,7 @@ def validate_command(
         typer.Option(
             "--out",
             metavar="DIR",
+            callback=out_directory,
             help="Directory for the runs and report.html.",
             rich_help_panel=OUTPUT,
         ),

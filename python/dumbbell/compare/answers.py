@@ -128,13 +128,14 @@ def sentence(best: Best, result: SweepResult) -> str:
 
 
 def vague(others: Sequence[Other], best: Best, result: SweepResult) -> str:
-    """Say which cells are worse by the means and vary too much to be sure; nothing without any."""
+    """Say which cells are worse by the means, perhaps by chance; nothing without any.
+
+    What varies may be the best cell as well as these.
+    """
     if not others:
         return ""
     named = [f"{place(o.cell, result)} ({written(best.metric, o.mean)})" for o in others]
-    if len(named) > 1:
-        return f"; {listed(named)} vary too much to be sure that they are worse"
-    return f"; {named[0]} varies too much to be sure that it is worse"
+    return f"; {listed(named)} may be worse by chance: the runs vary too much"
 
 
 def at(best: Best, result: SweepResult) -> str:

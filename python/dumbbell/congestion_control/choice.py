@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -491,13 +492,30 @@ def check_no_directory(name: str) -> None:
     raise ScenarioError(f"`{excerpt(name)}` is a directory; {remedy}", key="cc")
 
 
+def elsewhere(path: Path) -> str:
+    """Say where a file that is not there may be: in a directory of its name, with its ending."""
+    here = path.parent
+    with suppress(OSError):
+        stem = path.name.partition(".")[0]
+        places = [here, *(each for each in (here / stem, here / "cc") if each.is_dir())]
+        found = sorted(
+            each
+            for place in places
+            for each in place.iterdir()
+            if each.suffix in SOURCES and each.name.partition(".")[0] == stem
+        )
+        if found:
+            return f"; did you mean `{found[0]}`?"
+    return "; use a built-in name (`dumbbell cc list`) or the path of a file"
+
+
 def check_source(name: str, path: Path) -> None:
     """Refuse what is not a source file of a kind and size that can be a CCA."""
     reason = ""
     try:
         status = path.stat()
     except FileNotFoundError:
-        reason = "no such file"
+        reason = f"no such file{elsewhere(path)}"
     except OSError as error:
         reason = os_reason(error)
     else:

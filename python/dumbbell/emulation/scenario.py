@@ -9,6 +9,7 @@ from typing import Any
 
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
+from dumbbell.congestion_control import congestion_controls
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.element import queue_disciplines
 from dumbbell.scenario.fields import Field, fields_of
@@ -161,6 +162,11 @@ def competitor(given: str | Group, routes: dict[str, Any]) -> Group:
     """Read a competing group: a congestion control algorithm, and after a colon how many flows."""
     if isinstance(given, Group):
         return replace(given, **routes)
+    names = [name.strip() for name in given.split(",")]
+    if len(names) > 1 and all(name.partition(":")[0] in congestion_controls() for name in names):
+        option = "--with-up" if routes["route"] == [UP] else "--with"
+        one_by_one = " ".join(f"{option} {name}" for name in names)
+        raise ScenarioError(f"`{excerpt(given)}` is a list; use `{one_by_one}`", key="cc")
     name, _, flows = given.rpartition(":")
     if name and flows.isascii() and flows.isdecimal():
         return Group(name, flows=int(flows), **routes)

@@ -117,7 +117,7 @@ def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
             lines.append(" & ".join(words) + r" \\")
             last = place
     columns = "l" * (len(heads) - len(metrics)) + "r" * len(metrics)
-    n = sorted(set(view.result.reps.values()))
+    n = sorted({len(view.values.at.get((cell.index, 0), ())) for cell in view.result.cells})
     reps = pluralize(n[0], "run") if len(n) == 1 else f"{n[0]} to {n[-1]} runs"
     return "\n".join(
         [

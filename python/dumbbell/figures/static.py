@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from dumbbell.figures.figure import MAX_MARKED, Box, Curve, Figure, FloatArray, Grid, Mark, thin
 from dumbbell.figures.y_range import Range
@@ -221,6 +222,9 @@ def draw_curve(
         shown_x, y = thin(x, curve.y) if is_thinned else (x, curve.y)
         style = "steps-post" if curve.shape == "steps" else "default"
         (line,) = axes.plot(shown_x, y, drawstyle=style, **look)
+        alone = lone(y) if curve.shape == "line" and not look["marker"] else np.zeros(0, dtype=bool)
+        if alone.any():  # a line of one point is not seen
+            axes.plot(shown_x[alone], y[alone], ls="", marker="o", ms=2, color=curve.color)
         if curve.band and curve.low is not None and curve.high is not None:
             axes.fill_between(x, curve.low, curve.high, color=curve.color, alpha=0.22, lw=0)
         return line
@@ -233,6 +237,13 @@ def draw_curve(
         for part in drawn.get_children():
             part.set_transform(moved)
     return drawn
+
+
+def lone(y: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return which values no line joins with another."""
+    known = np.pad(np.isfinite(y), 1)
+    found: npt.NDArray[np.bool_] = known[1:-1] & ~known[:-2] & ~known[2:]
+    return found
 
 
 def bars_of(curve: Curve) -> FloatArray | None:

@@ -77,6 +77,11 @@ class Gate:
         return not (self.worse or self.missed or self.not_evaluated)
 
     @property
+    def compares_nothing(self) -> bool:
+        """Whether there is neither a baseline nor a criterion."""
+        return self.before is None and not self.criteria
+
+    @property
     def worse(self) -> list[MetricChange]:
         """The metrics that became worse."""
         return self.changed(Change.WORSE)

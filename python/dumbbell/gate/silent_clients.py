@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable
 
 from dumbbell.base.errors import GateError
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.run import Run
 from dumbbell.run.programs import client_of
 
@@ -37,7 +38,9 @@ def why_silent(run: Run, group: int) -> str:
     code, signal = client["exit_code"], client["signal"]
     if code != 0 and not client["was_ended"]:
         how = f"ended with code {code}" if code is not None else f"was ended by signal {signal}"
-        return f"client `{shlex.join(client['command'])}` {how}"
+        said = (client["output"] or "").strip().splitlines()
+        last = f": {excerpt(said[-1])}" if said else ", and printed nothing"
+        return f"client `{shlex.join(client['command'])}` {how}{last}"
     if pattern is not None and client.get("measured") is None:
         return f"`measured` of group {group}: nothing the client printed matches `{pattern}`"
     return ""

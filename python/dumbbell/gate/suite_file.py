@@ -18,7 +18,7 @@ from dumbbell.gate.suite import MAX_REPS, MIN_REPS, Suite
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics import Warmup
 from dumbbell.scenario import Group, Link, Scenario
-from dumbbell.scenario.fields import fields_of
+from dumbbell.scenario.fields import field_meant, fields_of, suggest
 from dumbbell.scenario.file import check_shorthand, parse_toml, read_text
 from dumbbell.scenario.scenario import shorthand_fields
 
@@ -274,9 +274,17 @@ def criterion_of(text: Any) -> Criterion:
 
 def check_words(table: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
     """Refuse an unknown key."""
+    if what == "a suite" and not table.get("case") and {"group", "link"} & set(table):
+        raise GateError(
+            "is a scenario, not a suite; put its groups and links into a `[[case]]`, or run it "
+            "with `dumbbell run`",
+            key="group" if "group" in table else "link",
+        )
     for key in table:
         if key not in known:
             hint = nearest(key, known)
+            if what == "a group" and field_meant(key, [Group]) is not None:
+                hint = suggest(key, [Group])
             if key in ("name", "seed") and what != "a link":
                 hint = "; a suite is named after its file, and seeds are the repetitions'"
             raise GateError(f"unknown key `{excerpt(key)}` in {what}{hint}", key=key)

@@ -40,6 +40,8 @@ NONE = "–"
 def headline(gate: Gate) -> str:
     """Return the gate's outcome in a line."""
     outcome = "passed" if gate.passed else "failed"
+    if gate.passed and gate.compares_nothing:
+        outcome = "compared nothing"
     after = gate.after.subject
     what = f"gate {outcome}: {named(after)} in suite `{gate.after.suite.name}`"
     if gate.before is None:

@@ -49,8 +49,8 @@ class Tolerance:
             if match is None and metric.unit != "1" and NUMBER.fullmatch(part.strip()):
                 raise GateError(
                     f"tolerance of {metric.name} `{part.strip()}` has no unit; use "
-                    f"`{part.strip()}%` of the baseline, or an amount like "
-                    f"`{write_value(0.1, metric)}`"
+                    f"`{part.strip()}%` of the baseline, or an amount, "
+                    f"`{part.strip()} {metric.shown_unit or metric.unit}`"
                 )
             if match:
                 relative += float(match[1]) / 100

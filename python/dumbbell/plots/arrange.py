@@ -264,19 +264,20 @@ class Names:
 
     def label(self, key: Key) -> str:
         """Return the name of a series: ``CUBIC, 2bdp``; ``BBR`` and ``CUBIC with BBR``."""
-        parts, axis = self.parts, self.axis
+        axis = self.axis
+        parts = [part for part in self.parts if part != self._result]
+        result = self._result(key) if self._result in self.parts else ""
         if self._group not in parts or axis is None or not is_of_cc(axis) or not key[1]:
-            return ", ".join(part for part in (each(key) for each in parts) if part)
-        (result,) = [each(key) for each in parts if each == self._result] or [""]
+            named = ", ".join(part for part in (each(key) for each in parts) if part)
+            return of_result(result, named)
         whose, other = self._group(key), self.place(key)
         is_other = self.place in parts and whose.partition(" (")[0] != other
-        return ", ".join(filter(None, (result, f"{whose} with {other}" if is_other else whose)))
+        return of_result(result, f"{whose} with {other}" if is_other else whose)
 
     def who(self, key: Key) -> str:
         """Return the name of a series without its value of the axis."""
-        whose = self._group(key)
         result = self._result(key) if self._result in self.parts else ""
-        return ", ".join(part for part in (result, whose) if part)
+        return of_result(result, self._group(key))
 
     def looks(self) -> dict[Key, tuple[str, str, int]]:
         """Return each series' colour, marker and broken line: no two of a figure look alike.
@@ -359,6 +360,11 @@ class Names:
         if self.by_group or self.sources[key[0]].group_count == 1:
             return self.sources[key[0]].look(key[2], self.first[key].cell)
         return UNKNOWN_COLOR, MARKERS[0]
+
+
+def of_result(result: str, name: str) -> str:
+    """Return a name with the result before it, as a comparison has it: ``A: CUBIC``."""
+    return ": ".join(part for part in (result, name) if part)
 
 
 def given_labels(source: Source, labels: Sequence[str]) -> dict[tuple[int, str], str]:

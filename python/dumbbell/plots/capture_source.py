@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -51,6 +51,7 @@ class CaptureSource:
     swept: Mapping[int, Axis] = {}
     base_rtt_s = 0.0
     link_mbps: float | None = None
+    drawn_alone: Collection[str] = ()
 
     def __init__(self, analysis: Analysis, name: str) -> None:
         self.analysis = analysis

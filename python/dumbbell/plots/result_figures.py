@@ -102,8 +102,13 @@ class SweepView:
         A group whose congestion control algorithm an axis changes is named after the one in the
         facet: its own name would stand for each of them.
         """
-        of = self._name_in(facet, group) if metric.of_groups else metric.title
+        of = self._name_in(facet, group) if self._is_of(metric, facet) else metric.title
         return f"{self.name}: {of}" if self.name else of
+
+    def _is_of(self, metric: Metric, facet: Facet | None) -> bool:
+        """Whether a curve is a group's: of a metric of the run that of an algorithm alone, too."""
+        alone = len(self.labels) == 1 and facet is not None and len(facet.cells) > 1
+        return metric.of_groups or (alone and self.swept_in(facet, 0) is not None)
 
     def _name_in(self, facet: Facet | None, group: int) -> str:
         """Return a group's name in a facet; no two groups have the same there."""
@@ -148,7 +153,7 @@ class SweepView:
 
     def look_of(self, metric: Metric, group: int, facet: Facet | None = None) -> tuple[str, str]:
         """Return a curve's colour and marker."""
-        if not metric.of_groups:
+        if not self._is_of(metric, facet):
             return UNKNOWN_COLOR, RUN_MARKER
         return self._look_in(facet, group)
 
@@ -180,6 +185,8 @@ class ResultFigures:
         Name of the axis along x; None lets the sweep's layout choose.
     name
         What the sweep is called beside others.
+    joined
+        Whether the algorithms of a lone group are in one figure; else each has its own.
 
     Raises
     ------
@@ -193,8 +200,9 @@ class ResultFigures:
         *others: SweepView | None,
         x: str | None = None,
         name: str = "A",
+        joined: bool = True,
     ) -> None:
-        self.layout: Layout = lay_out(result, x)
+        self.layout: Layout = lay_out(result, x, joined=joined)
         self.others = tuple(each for each in others if each is not None)
         self.first = SweepView(result, name if self.others else "")
         self.caption = outline(result, self.first.labels)
@@ -252,6 +260,16 @@ class ResultFigures:
             for index, facet in enumerate(self.layout.facets)
         ]
 
+    @property
+    def _has_algorithms_along_x(self) -> bool:
+        return any(axis.name in self.layout.x_axes for axis in self.first.swept.values())
+
+    def _parts(self, metric: Metric, facet: Facet, group: int) -> list[Facet]:
+        """Return the cells of each curve of a metric: by the algorithm that an axis gives."""
+        if metric.of_groups or (len(self.first.labels) == 1 and not self._has_algorithms_along_x):
+            return self.first.parts(facet, group)
+        return [facet]
+
     def _draw_facet(
         self, metric: Metric, facet: Facet, index: int, models: Sequence[str] | None
     ) -> Figure:
@@ -261,17 +279,17 @@ class ResultFigures:
             for which, shown in enumerate(self.shown)
             if metric.name in shown.values.columns
             for group in shown.groups_of(metric)
-            for part in (self.first.parts(facet, group) if metric.of_groups else [facet])
+            for part in self._parts(metric, facet, group)
         ]
         # A legend has no name of a group that has no value.
         curves = [curve for curve in curves if np.isfinite(curve.y).any()] or curves
         for group in self.first.groups_of(metric):
-            for part in self.first.parts(facet, group) if metric.of_groups else [facet]:
+            for part in self._parts(metric, facet, group):
                 curves += model_curves(
                     self.first, metric, part, group, models, by_name=bool(layout.x_names)
                 )
         is_alone = len(self.first.labels) == 1 and not self.others and not self.first.given
-        is_along = any(axis.name in layout.x_axes for axis in self.first.swept.values())
+        is_along = self._has_algorithms_along_x
 
         def is_on_axis(curve: Curve) -> bool:
             of_axis = is_alone and is_along and not curve.label.startswith("model")
@@ -383,6 +401,7 @@ def model_curves(
 ) -> list[Curve]:  # fmt: skip
     """Return the curve of each model that predicts a metric of a group."""
     of = group if metric.of_groups else None
+    is_of_algorithm = of is None and shown.swept_in(facet, group) is not None
     said = [shown.predictions(cell.index) for cell in facet.cells]
     names = dict.fromkeys(
         name
@@ -391,7 +410,8 @@ def model_curves(
         if prediction.has(metric.name, of) and (wanted is None or name in wanted)
     )
     color, _ = shown.look_of(metric, group, facet)
-    label = "" if of is None else shown.label_of(metric, group, facet)
+    has_name = of is not None or (is_of_algorithm and len(shown.labels) == 1)
+    label = shown.label_of(metric, group, facet) if has_name else ""
     curves = []
     for name in names:
         points = [

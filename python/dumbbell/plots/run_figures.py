@@ -114,12 +114,18 @@ def draw_over_time(run: Run, max_points: int) -> list[Figure]:
     flows, queue = run.flows, run.queues  # each access reads a file
     of_flows = [name for name, quantity in SERIES.items() if quantity.table == "flows"]
     figures = [draw_quantity(run, flows, grid, lines, name) for name in of_flows]
+    # Once for all: names depend on all groups, and each access reads a file.
+    looks = list(zip(group_labels(run.scenario), group_colors(run.scenario), strict=True))
+    by_group = run.queue_by_group if BY_GROUP in run.tables else None
     for link in drawn_links(run):
         figures += draw_queue(run, queue, grid, link)
+        if by_group is not None:
+            figures.append(draw_by_group(run, queue_rows(by_group, link), grid, link, looks))
+        figures += draw_statistics(run, queue_rows(queue, link), grid, link)
     marks = mode_marks(run)
     figures = [dataclasses.replace(figure, marks=marks) for figure in figures]
-    for group in range(len(run.scenario.groups)):
-        figures += draw_states(run, grid, group)
+    for group, look in enumerate(looks):
+        figures += draw_states(run, grid, group, look)
     return [figure for figure in figures if any(np.isfinite(c.y).any() for c in figure.curves)]
 
 
@@ -216,27 +222,25 @@ def draw_queue(run: Run, table: pa.Table, grid: TimeGrid, link: str) -> list[Fig
         if several:
             name, title, label = f"{name}{AT}{link}", f"{title} · {link}", f"{label} at {link}"
         figures.append(figure_of(run, name, title, label, quantity.unit, curves))
-    return [*figures, *draw_by_group(run, grid, link), *draw_statistics(run, rows, grid, link)]
+    return figures
 
 
-def draw_by_group(run: Run, grid: TimeGrid, link: str) -> list[Figure]:
-    """Draw what waits of each group in a link's queue, if it was recorded."""
-    if BY_GROUP not in run.tables:
-        return []
-    rows = queue_rows(run.queue_by_group, link)
-    labels, colors = group_labels(run.scenario), group_colors(run.scenario)
+def draw_by_group(
+    run: Run, rows: pa.Table, grid: TimeGrid, link: str, looks: Sequence[tuple[str, str]]
+) -> Figure:
+    """Draw what waits of each group in a link's queue, each with its name and colour."""
     curves = []
     for group in pc.unique(rows["group"]).to_pylist():
         mine = rows.filter(pc.equal(rows["group"], group))
         time_s, bytes_ = to_floats(mine["time_us"]) / 1e6, to_floats(mine["backlog_bytes"])
         drawn = grid.extremes(time_s, 1e-3 * bytes_)
-        curves.append(
-            Curve(labels[group], grid.time_s, drawn, colors[group], dashed=dashes_of(group))
-        )
+        label, color = looks[group]
+        curves.append(Curve(label, grid.time_s, drawn, color, dashed=dashes_of(group)))
     several = len(run.links) > 1
     name = f"queue-by-group{AT}{link}" if several else "queue-by-group"
     title = f"queue by group · {link}" if several else "queue by group"
-    return [figure_of(run, name, title, "queue by group", "kB", curves)]
+    y_label = f"queue at {link} by group" if several else "queue by group"
+    return figure_of(run, name, title, y_label, "kB", curves)
 
 
 def draw_statistics(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list[Figure]:
@@ -253,8 +257,9 @@ def draw_statistics(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list
         drawn = grid.extremes(to_floats(rows["time_us"]) / 1e6, scale * values)
         curve = Curve("", grid.time_s, drawn, UNKNOWN_COLOR)
         name = f"{title}{AT}{link}" if several else title
-        heading = f"{title} · {run.link(link).get('queue', link)}{f' at {link}' if several else ''}"
-        figures.append(figure_of(run, name, heading, title, unit, [curve]))
+        where = f" at {link}" if several else ""
+        heading = f"{title} · {run.link(link).get('queue', link)}{where}"
+        figures.append(figure_of(run, name, heading, f"{title}{where}", unit, [curve]))
     return figures
 
 
@@ -335,13 +340,13 @@ def column_of(
     return to_floats(table["time_us"]) / 1e6, to_floats(table[column])
 
 
-def draw_states(run: Run, grid: TimeGrid, group: int) -> list[Figure]:
-    """Draw the state of a group's first flow; nothing if its CCA records none."""
+def draw_states(run: Run, grid: TimeGrid, group: int, look: tuple[str, str]) -> list[Figure]:
+    """Draw the state of a group's first flow, by its name; nothing if its CCA records none."""
     table = first_state(run, group)
     if table is None:
         return []
     time_s = to_floats(table["time_us"]) / 1e6
-    label, color = group_labels(run.scenario)[group], group_colors(run.scenario)[group]
+    label, color = look
     declared = {series.name: series.unit for series in run.series(group)}
     figures = []
     for column in [name for name in table.column_names if name not in ("time_us", "flow")]:

@@ -16,8 +16,8 @@ from dumbbell.sweeps import SweepResult
 from dumbbell.sweeps.design import Axis, Cell, label_of, swept_ccs
 
 __all__ = [
-    "Facet", "Layout", "axis_label", "chosen_axis", "is_of_cc", "lay_out", "panel_title",
-    "tick_label", "value_label",
+    "Facet", "Layout", "alike_axes", "axis_label", "chosen_axis", "is_of_cc", "joint_label",
+    "lay_out", "panel_title", "tick_label", "value_label",
 ]  # fmt: skip
 
 #: How a figure writes the unit of an axis, and the factor to it.
@@ -38,6 +38,8 @@ MIN_STEP = 1.4
 FEW = 6
 #: Ticks of an axis, at most.
 MAX_TICKS = 12
+#: Algorithms in one figure, at most: there are as many colours.
+MAX_JOINED = 8
 
 
 @dataclass(frozen=True)
@@ -95,10 +97,12 @@ class Layout:
 
     def place_of(self, cell: Cell) -> str:
         """Return a cell's value on the x axis: ``2bdp``; ``all`` without axes."""
-        return ", ".join(label_of(cell.values[name]) for name in self.x_axes) or "all"
+        labels = [label_of(cell.values[name]) for name in self.x_axes]
+        fields = {field_of(name) for name in self.x_axes}
+        return ", ".join(labels[:1] if len({*labels}) == len(fields) == 1 else labels) or "all"
 
 
-def lay_out(result: SweepResult, x: str | None = None) -> Layout:
+def lay_out(result: SweepResult, x: str | None = None, *, joined: bool = False) -> Layout:
     """Lay out a sweep.
 
     Parameters
@@ -107,6 +111,8 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
         The sweep.
     x
         Name of the axis along x; None takes the one with numbers that has the most values.
+    joined
+        Whether the algorithms of a lone group, over numbers, are in one figure.
 
     Raises
     ------
@@ -121,12 +127,18 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     place = dict(zip(axis.labels, numbers or map(float, range(len(axis.labels))), strict=True))
     together = next(names for names in result.design.dims if axis.name in names)
     varied = tuple(each.name for each in result.axes if len(set(each.labels)) > 1)
-    others = [name for name in varied if name not in together]
     axes = {each.name: each for each in result.axes}
+    groups = design_labels(result.design)
+    is_one = joined and len(groups) == 1 and numbers is not None
+    others = [
+        name for name in varied if name not in together and not (is_one and is_joined(axes[name]))
+    ]
     # Those that change together with it, unless they are of one value.
     beside = [axis, *(axes[name] for name in together if name in varied and name != axis.name)]
-    groups = design_labels(result.design)
     swept = swept_ccs(result.design)
+    alike = [alike_axes(each, beside, result.cells) for each in beside]
+    beside = [each for each, (first, *_) in zip(beside, alike, strict=True) if each is first]
+    names_of = {axes_alike[0].name: axes_alike for axes_alike in alike}
     if needs_tuples(beside):
         numbers, beside = None, [replace(each, numbers=None) for each in beside]
     x_names = tuple(
@@ -155,13 +167,18 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
         facets.append(Facet(label, ordered, tuple(at[cell.index] for cell in ordered)))
     return Layout(
         x_axes=together,
-        x_label=", with ".join(axis_label(each, groups) for each in beside),
+        x_label=", with ".join(joint_label(each, names_of[each.name], groups) for each in beside),
         x_names=x_names if numbers is None else (),
         x_ticks=ticks,
         x_values=every_few(values) if not ticks and (is_count or len(values) <= FEW) else (),
         facets=tuple(facets),
         varied=varied,
     )
+
+
+def is_joined(axis: Axis) -> bool:
+    """Whether an axis's algorithms are as many curves as one figure can have."""
+    return is_of_cc(axis) and len(axis.labels) <= MAX_JOINED
 
 
 def panel_title(
@@ -194,7 +211,7 @@ def panel_title(
 
 def is_of_cc(axis: Axis) -> bool:
     """Whether an axis changes a congestion control algorithm."""
-    return axis.name.rpartition(".")[2] == "cc"
+    return field_of(axis.name) == "cc"
 
 
 def axis_label(axis: Axis, groups: Sequence[str] = ()) -> str:
@@ -211,6 +228,38 @@ def axis_label(axis: Axis, groups: Sequence[str] = ()) -> str:
         words += f" of {label}" if has_name else f" of group {whose}"
     unit, _ = UNITS.get(axis.unit or "", (axis.unit, 1.0))
     return f"{words} ({unit})" if unit and axis.numbers is not None else words
+
+
+def field_of(name: str) -> str:
+    """Return the field that an axis changes: `queue` of `link.up.queue`."""
+    return name.rpartition(".")[2]
+
+
+def alike_axes(axis: Axis, axes: Sequence[Axis], cells: Sequence[Cell]) -> list[Axis]:
+    """Return the axes of the same field that have the same value as one everywhere, with it."""
+    return [
+        each
+        for each in axes
+        if field_of(each.name) == field_of(axis.name)
+        and all(
+            each.name in cell.values
+            and axis.name in cell.values
+            and label_of(cell.values[each.name]) == label_of(cell.values[axis.name])
+            for cell in cells
+        )
+    ]
+
+
+def joint_label(axis: Axis, alike: Sequence[Axis], groups: Sequence[str] = ()) -> str:
+    """Return an axis with those that are alike: ``queue discipline of down and up``."""
+    label = axis_label(axis, groups)
+    bare = axis_label(replace(axis, numbers=None), groups)
+    others = [
+        axis_label(replace(each, numbers=None), groups).rpartition(" of ")[2]
+        for each in alike
+        if each.name != axis.name
+    ]
+    return " and ".join([bare, *others]) + label.removeprefix(bare)
 
 
 def value_label(axis: Axis, label: str) -> str:

@@ -139,6 +139,10 @@ class Source(Protocol):
     def quantities(self) -> Mapping[str, Quantity]:
         """What it can be drawn by."""
 
+    @property
+    def drawn_alone(self) -> Collection[str]:
+        """Names of what is no quantity of it, but drawn of its first run: states of algorithms."""
+
     def values(self, name: str) -> Iterator[Values]:
         """Return the values of a quantity; `source` is 0."""
 
@@ -173,6 +177,12 @@ def quantity_of(sources: Sequence[Source], name: str) -> Quantity:
     for source in sources:
         known = source.quantities
         if name not in known:
+            is_known = any(name in each.quantities for each in sources)
+            if not is_known and any(name in each.drawn_alone for each in sources):
+                raise ResultError(
+                    f"{source.name}: `{name}` is a series of a run by itself; draw one run, "
+                    "without `--kind`"
+                )
             hint = (
                 of_programs(name, known) or nearest(name, known) or f"; it has {', '.join(known)}"
             )

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.metrics.metric import AT
 from dumbbell.models.reference_goodputs import reference_goodputs
-from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.plots.result_figures import SweepView
+from dumbbell.plots.sweep_layout import Layout
 from dumbbell.report.summary_table import digits_of, write_fine
 from dumbbell.run.links import write_statistic
 from dumbbell.statistics.format import MIN_INTERVAL
@@ -61,9 +62,9 @@ class ReferenceRow:
     values: tuple[str, ...]
 
 
-def reference_rows(figures: ResultFigures) -> tuple[tuple[str, ...], tuple[ReferenceRow, ...]]:
+def reference_rows(view: SweepView) -> tuple[tuple[str, ...], tuple[ReferenceRow, ...]]:
     """Return the rules' names and a row per group of one run with several links; else nothing."""
-    result = figures.first.result
+    result = view.result
     if result.axes or len(result.runs) != 1:
         return (), ()
     (run,) = result.runs.values()
@@ -72,13 +73,13 @@ def reference_rows(figures: ResultFigures) -> tuple[tuple[str, ...], tuple[Refer
     for index, group in enumerate(run.groups if references else []):
         goodputs_bps = (group["goodput_per_flow_bps"], *(r[index] for r in references.values()))
         values = tuple(f"{value / 1e6:.2f}" for value in goodputs_bps)
-        rows.append(ReferenceRow(figures.first.labels[index], figures.first.colors[index], values))
+        rows.append(ReferenceRow(view.labels[index], view.colors[index], values))
     return tuple(rule.title for rule in references), tuple(rows)
 
 
-def queue_statistics(figures: ResultFigures) -> tuple[QueueRow, ...]:
+def queue_statistics(view: SweepView) -> tuple[QueueRow, ...]:
     """Return a row per link of one run whose queue discipline has statistics."""
-    result = figures.first.result
+    result = view.result
     if result.axes or len(result.runs) != 1:
         return ()
     (run,) = result.runs.values()
@@ -93,48 +94,66 @@ def queue_statistics(figures: ResultFigures) -> tuple[QueueRow, ...]:
     )
 
 
-def of_links(figures: ResultFigures) -> tuple[Metric, ...]:
-    """Return the table's metrics; none of runs without several links."""
-    known = {name.partition(AT)[0] for name in link_columns(figures)}
+def of_links(views: Sequence[SweepView]) -> tuple[Metric, ...]:
+    """Return the tables' metrics; none of runs without several links."""
+    known = {name.partition(AT)[0] for view in views for name in link_columns(view)}
     return tuple(METRICS[name] for name in LINK_METRICS if name in known)
 
 
-def link_columns(figures: ResultFigures) -> list[str]:
+def link_columns(view: SweepView) -> list[str]:
     """Return the metrics of single links that have values, in the rows' order."""
-    return [metric.name for metric in figures.metrics if metric.link]
+    return [metric.name for metric in view.values.metrics if metric.link]
 
 
-def link_table(figures: ResultFigures, max_cells: int) -> list[LinkCell]:
-    """Tabulate the links of a sweep's first cells; nothing of runs without several links."""
-    metrics, columns = of_links(figures), link_columns(figures)
+def link_table(
+    view: SweepView, layout: Layout, metrics: Sequence[Metric], max_cells: int
+) -> tuple[LinkCell, ...]:
+    """Tabulate the links of a sweep's first cells; nothing of runs without several links.
+
+    Parameters
+    ----------
+    view
+        The sweep, or another one beside it.
+    layout
+        Of the first: its cells give rows their names.
+    metrics
+        The columns.
+    max_cells
+        Rows, at most.
+    """
+    columns = link_columns(view)
     links = list(dict.fromkeys(name.partition(AT)[2] for name in columns))
-    cells = figures.first.result.cells[:max_cells] if links else []
+    places = [cell for facet in layout.facets for cell in facet.cells if cell.index in view.cells]
+    places = sorted(places, key=lambda cell: cell.index)[:max_cells] if links else []
     digits = {
         metric.name: digits_of(
             [
-                figures.first.values.interval(name, cell.index, 0)
+                view.values.interval(name, view.cells[place.index], 0)
                 for name in columns
                 if name.partition(AT)[0] == metric.name
-                for cell in cells
+                for place in places
             ]
         )
         for metric in metrics
     }
-    return [
+    return tuple(
         LinkCell(
-            cell.index,
-            figures.layout.name_of(cell),
+            place.index,
+            layout.name_of(place),
             tuple(
-                LinkRow(link, values_of(figures, metrics, digits, cell.index, link, columns))
+                LinkRow(
+                    link,
+                    values_of(view, metrics, digits, view.cells[place.index], link, columns),
+                )
                 for link in links
             ),
         )
-        for cell in cells
-    ]
+        for place in places
+    )
 
 
 def values_of(
-    figures: ResultFigures, metrics: Sequence[Metric], digits: dict[str, int], cell: int,
+    view: SweepView, metrics: Sequence[Metric], digits: dict[str, int], cell: int,
     link: str, columns: Sequence[str],
 ) -> tuple[str, ...]:  # fmt: skip
     """Write a link's metrics in a cell."""
@@ -144,7 +163,7 @@ def values_of(
         if name not in columns:
             written.append("–")
             continue
-        interval = figures.first.values.interval(name, cell, 0)
+        interval = view.values.interval(name, cell, 0)
         if math.isnan(interval.mean):
             written.append("–")
         elif interval.n < MIN_INTERVAL:

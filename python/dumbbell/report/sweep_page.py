@@ -74,9 +74,9 @@ class SweepPage:
         The sweep, or the two.
     times
         Of each: how long a run takes; of a single run, how long it took.
-    answers, chance
-        What is best for each group that is judged, or how it did in the only run; and what that
-        lacks for a test of chance.
+    answers, chances
+        Of each: what is best for each group that is judged, or how it did in the only run; and
+        what that lacks for a test of chance.
     verdicts, remarks
         Of each: runs by verdict, and the remarks.
     builds
@@ -92,11 +92,11 @@ class SweepPage:
     per_group, per_run
         The tables' metrics.
     links, of_links
-        The links of runs with several, and the metrics that the table has of them.
+        Of each: the links of runs with several; and the metrics that the tables have of them.
     queues
-        What the queue disciplines of one run's links tell of themselves.
+        Of each: what the queue disciplines of one run's links report.
     rules, references
-        Rules of sharing, and what each group of a run with several links would get by them.
+        Rules of sharing; and of each, what each group of a run with several links would get.
     comparison
         The two compared; None for one.
     series
@@ -109,8 +109,8 @@ class SweepPage:
     names: tuple[str, str]
     results: tuple[SweepResult, ...]
     times: tuple[str, ...]
-    answers: tuple[Answer, ...]
-    chance: str
+    answers: tuple[tuple[Answer, ...], ...]
+    chances: tuple[str, ...]
     verdicts: tuple[Counter[str], ...]
     remarks: tuple[tuple[VerdictNote, ...], ...]
     builds: tuple[tuple[tuple[str, str, str], ...], ...]
@@ -122,11 +122,11 @@ class SweepPage:
     places: tuple[str, ...]
     per_group: tuple[Metric, ...]
     per_run: tuple[Metric, ...]
-    links: tuple[LinkCell, ...]
+    links: tuple[tuple[LinkCell, ...], ...]
     of_links: tuple[Metric, ...]
-    queues: tuple[QueueRow, ...]
-    rules: tuple[str, ...]
-    references: tuple[ReferenceRow, ...]
+    queues: tuple[tuple[QueueRow, ...], ...]
+    rules: tuple[tuple[str, ...], ...]
+    references: tuple[tuple[ReferenceRow, ...], ...]
     comparison: SweepComparison | None
     series: tuple[Embedded, ...]
     series_left_out: int
@@ -223,7 +223,8 @@ def gather(
     report(0.0, "reading the verdicts")
     remarks = tuple(tuple(verdict_notes(each)) for each in results)
     report(0.1, "computing intervals")
-    figures = ResultFigures(result, second_view(result, against))
+    # A click on a point shows its cell: a panel has one at each place of the x axis.
+    figures = ResultFigures(result, second_view(result, against), joined=False)
     first, more = chosen_metrics(figures)
     per_group = tuple(metric for metric in first if metric.of_groups)
     per_run = tuple(metric for metric in first if not metric.of_groups)
@@ -238,15 +239,16 @@ def gather(
     series, series_left_out = embed(
         figures.shown, lambda share: report(0.4 + 0.5 * share, "time series")
     )
-    rules, references = reference_rows(figures)
-    answers, chance = answers_of(result) if against is None else ((), "")
+    rules, references = zip(*map(reference_rows, figures.shown), strict=True)
+    answers, chances = zip(*map(answers_of, results), strict=True)
+    link_metrics = of_links(figures.shown)
     return SweepPage(
         sides=sides,
         names=names,
         results=results,
         times=tuple(time_of(each) for each in results),
         answers=answers,
-        chance=chance,
+        chances=chances,
         verdicts=tuple(verdict_counts(each) for each in results),
         remarks=remarks,
         builds=tuple(builds_of(each) for each in results),
@@ -261,9 +263,11 @@ def gather(
         places=figures.layout.x_axes,
         per_group=per_group,
         per_run=per_run,
-        links=tuple(link_table(figures, MAX_CELLS)),
-        of_links=of_links(figures),
-        queues=queue_statistics(figures),
+        links=tuple(
+            link_table(view, figures.layout, link_metrics, MAX_CELLS) for view in figures.shown
+        ),
+        of_links=link_metrics,
+        queues=tuple(map(queue_statistics, figures.shown)),
         rules=rules,
         references=references,
         comparison=None if against is None else compare_sweeps(figures, first),

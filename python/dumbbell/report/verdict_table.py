@@ -61,16 +61,16 @@ def verdict_notes(result: SweepResult) -> list[VerdictNote]:
     amiss = dict.fromkeys((cell, rep) for cell, rep, verdict in keys if verdict != OK)
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for (cell, rep), why in result.failed.items():
-        where = f"{result.cells[cell].label}, rep {rep}"
+        where = result.run_name(cell, rep)
         found.setdefault((FAILED, "congestion_control"), []).append((where, why))
     for cell, rep in amiss:
-        where = f"{result.cells[cell].label}, rep {rep}"
+        where = result.run_name(cell, rep)
         for reason in result.runs[cell, rep].verdict.reasons:
             found.setdefault((reason.status, reason.check), []).append((where, reason.message))
     remarks = [
         VerdictNote(
             status, check, len({where for where, _ in said}), said[0][1],
-            tuple(dict.fromkeys(where for where, _ in said))[:EXAMPLES],
+            tuple(dict.fromkeys(where for where, _ in said if where))[:EXAMPLES],
         )
         for (status, check), said in found.items()
     ]  # fmt: skip

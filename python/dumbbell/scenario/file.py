@@ -174,6 +174,8 @@ def check_keys(
 ) -> None:
     """Refuse an unknown key."""
     tables = TABLES if owner is Scenario else ()
+    if owner is Scenario and "case" in table:
+        raise ScenarioError("is a suite, not a scenario; use `dumbbell gate` with it", key="case")
     for key, value in table.items():
         if key not in fields_of(owner) and key not in tables:
             hint = elsewhere(key, value, owner) or suggest(key, [owner], tables)

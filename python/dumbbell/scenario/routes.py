@@ -98,9 +98,26 @@ def has_data_over(link: Link, group: Group, scenario: Scenario) -> bool:
 def largest_packet_bytes(link: Link, scenario: Scenario) -> int:
     """Return the wire size of the largest packet that crosses a link."""
     crossing = scenario.crossings[link.name]
-    data = max((group.packet_bytes for group in crossing.data), default=0)
     # Of a group that crosses it both ways the data count.
-    return data if len(crossing.data) == len(crossing.groups) else max(data, MAX_ACK_BYTES)
+    data = max((group.packet_bytes for group in crossing.data), default=0)
+    back = max((largest_packet_back_bytes(group) for group in crossing.acks), default=0)
+    return data if len(crossing.data) == len(crossing.groups) else max(data, back)
+
+
+def largest_packet_back_bytes(group: Group) -> int:
+    """Return the wire size of the largest packet on the way of a group's ACKs.
+
+    Programs send data there too, and applications their requests, of which several may share a
+    segment.
+    """
+    if group.client is None:
+        if not group.traffic.declaration.has_requests:
+            return MAX_ACK_BYTES
+        request = group.traffic.value_of("request")
+        around_bytes = group.packet_bytes - group.segment_bytes
+        if isinstance(request, int) and request + around_bytes <= MAX_ACK_BYTES:
+            return MAX_ACK_BYTES
+    return max(group.packet_bytes, MAX_ACK_BYTES)
 
 
 #: Payload of a super-packet: Linux's GSO_MAX_SIZE less its allowance for headers.

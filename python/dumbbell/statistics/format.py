@@ -31,6 +31,7 @@ def mean_and_interval(values: Sequence[float], digits: int = 2) -> str:
 def write_interval(interval: Interval, digits: int = 2) -> str:
     """Return an interval as text: ``2.00 ± 0.30``, or with its ends if it is not symmetric.
 
+    ``2.00 ± <0.01`` is one that the digits cannot say, ``2.00 ± 0.00`` that of equal values.
     ``2.00 [1.71, 2.40]`` is an interval by the bootstrap, which follows the skew of the values.
     """
     mean = f"{interval.mean:.{digits}f}"
@@ -38,4 +39,7 @@ def write_interval(interval: Interval, digits: int = 2) -> str:
         return mean
     if interval.method == "bootstrap-t":
         return f"{mean} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
-    return f"{mean} ± {interval.half_width:.{digits}f}"
+    half_width = f"{interval.half_width:.{digits}f}"
+    if interval.half_width > 0 and float(half_width) == 0:
+        half_width = f"<{10**-digits:.{digits}f}"
+    return f"{mean} ± {half_width}"

@@ -174,7 +174,7 @@ def field_of(name: str, scenario: Scenario, *, is_set: bool = False) -> AxisFiel
     if not dot and isinstance(of_scenario, Shorthand) and not scenario.is_dumbbell:
         raise ScenarioError(
             f"`{key}` cannot be set for the whole of a scenario with links; use "
-            f"`link.{scenario.links[0].name}.{key}`",
+            f"`--set link.{scenario.links[0].name}.{key}=VALUE`, or with several values `--axis`",
             key="axis",
         )
     if dot:
@@ -246,7 +246,10 @@ def groups_of_axis(whose: str, name: str, scenario: Scenario) -> tuple[int, ...]
     try:
         return groups_named(whose, scenario)
     except ScenarioError as error:
-        raise ScenarioError(f"axis `{excerpt(name)}`: {error}", key="axis") from None
+        reason = str(error)
+    if whose in scenario.links_by_name and name.rpartition(".")[2] in fields_of(Link):
+        reason = f"`{whose}` is a link; use `link.{name}`"
+    raise ScenarioError(f"axis `{excerpt(name)}`: {reason}", key="axis")
 
 
 def groups_named(whose: str, scenario: Scenario) -> tuple[int, ...]:

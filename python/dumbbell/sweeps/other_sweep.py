@@ -51,7 +51,7 @@ def is_list_of_tables(value: Any) -> bool:
 def written(value: Any) -> str:
     """Return a value as a user writes it; of groups or links how many there are."""
     if is_list_of_tables(value):
-        return str(len(value))
+        return f"{len(value)} of them"
     return str(value) or NOTHING
 
 

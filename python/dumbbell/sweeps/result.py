@@ -109,6 +109,12 @@ class SweepResult:
         done = Counter(cell for cell, _ in self.runs)
         return {cell.index: done[cell.index] for cell in self.cells}
 
+    def run_name(self, cell: int, rep: int) -> str:
+        """Return what messages call a run: ``buffer=2bdp, rep 0``; the only one has no name."""
+        if len(self.runs) + len(self.failed) == 1 and not self.axes:
+            return ""
+        return ", ".join([*([self.cells[cell].label] if self.axes else []), f"rep {rep}"])
+
     def runs_of(self, cell: int) -> Iterator[Run]:
         """Load the runs of a cell, in the order of their repetitions."""
         for key in sorted(key for key in self.runs if key[0] == cell):

@@ -14,6 +14,7 @@ from dumbbell.guide import scenario_file
 from dumbbell.scenario.fields import FLOWS, PATH, RUN
 from dumbbell.terminal.completion import complete_engines, complete_what
 from dumbbell.terminal.help import rare
+from dumbbell.terminal.out_directory import out_directory
 
 __all__ = [
     "OUTPUT",
@@ -151,6 +152,7 @@ Out = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
+        callback=out_directory,
         help="Save the run to this directory: run.json and Parquet tables.",
         rich_help_panel=OUTPUT,
     ),

@@ -178,6 +178,8 @@ def set_names(
                 message = f"`--name {text}`: `{whose}` are {len(found)} groups; name each by its "
                 raise ScenarioError(f"{message}number, like `{found[0]}={name}`", key="name")
             index = found[0]
+        elif len(tables) > 1 and len(each_name := name.split(",")) == len(tables):
+            check_listed_names(name, each_name)
         if index in given:
             twice = f"`--name {text}`: the group is named twice; give it one name"
             titles = (
@@ -187,6 +189,13 @@ def set_names(
             raise ScenarioError(titles if index is None else twice, key="name")
         given[index] = name
         (words if index is None else tables[index])["name"] = name
+
+
+def check_listed_names(name: str, names: Sequence[str]) -> None:
+    """Refuse a list of names, which would be the title: a title has a space after its commas."""
+    if not any(each != each.strip() for each in names):
+        one_by_one = " ".join(f"--name {at}={each}" for at, each in enumerate(names))
+        raise ScenarioError(f"`--name {name}` names no group; use `{one_by_one}`", key="name")
 
 
 def refuse_values(what: Sequence[str], values: Mapping[str, Any]) -> None:

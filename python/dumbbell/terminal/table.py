@@ -41,8 +41,10 @@ def print_table(
     optional: Sequence[str] = (),
     stub: int = 1,
     apart: bool = False,
-) -> None:
+) -> list[str]:
     """Print a table; no word of it is broken, however narrow the terminal is.
+
+    Returns the heads of the columns that it could do without and has not.
 
     Parameters
     ----------
@@ -78,7 +80,9 @@ def print_table(
     if same:
         print_line(f"the same in every row: {', '.join(same)}")
     if absent:
-        print_line(f"not shown in {table.width} columns: {', '.join(absent)}")
+        shown = ", ".join(map(in_line, absent))
+        print_line(f"not shown in {table.width} columns: {shown}")
+    return absent
 
 
 class FittedTable:
@@ -152,7 +156,7 @@ class FittedTable:
             if i in self.kept and self.is_too_wide:
                 self.kept.remove(i)
                 found.append(i)
-        return [in_line(self.heads[i]) for i in sorted(found)]
+        return [self.heads[i] for i in sorted(found)]
 
     def break_text(self) -> None:
         """Break names after their parts, and then intervals between words, where it must be."""

@@ -25,8 +25,8 @@ __all__ = [
 NUMBER = re.compile(
     r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2}(?!\d))?)\s*(.*?)\s*", re.ASCII
 )
-#: What follows the first number of a range as others write it: `1-16bdp`.
-DASHED = re.compile(r"([^\W\d]*)\s*[-–…]\s*(\d.*)", re.ASCII)
+#: What follows the first number of a range as others write it: `1-16bdp`, `1:16bdp`.
+DASHED = re.compile(r"(?:([^\W\d]*)\s*[-–…]|:)\s*(\d[^:]*)", re.ASCII)
 #: A number that NUMBER does not take, because its power of ten is not of this world.
 HUGE_EXPONENT = re.compile(r"\s*[+-]?[\d.]+[eE][+-]?\d{3,}.*", re.ASCII)
 U64_MAX = 2**64 - 1
@@ -61,7 +61,7 @@ def check_range(text: str, what: str) -> None:
     match = NUMBER.fullmatch(text)
     ends = match and DASHED.fullmatch(match[2])
     if match and ends:
-        written = excerpt(f"{match[1]}{ends[1]}..{ends[2]}")
+        written = excerpt(f"{match[1]}{ends[1] or ''}..{ends[2]}")
         raise ScenarioError(f"{what} `{excerpt(text)}`: write a range as `{written}`", key=what)
 
 

@@ -89,7 +89,10 @@ def two_axes(source: Source, request: Request) -> tuple[Axis, Axis]:
     """
     if len(source.axes) < 2:
         have = f"only `{source.axes[0].name}`" if source.axes else "none"
-        raise ResultError(f"{source.name}: a heat map needs a sweep of two axes; it has {have}")
+        raise ResultError(
+            f"{source.name}: a heat map needs a sweep of two axes, like `--buffer 1..8bdp --rtt "
+            f"10..80ms`; it has {have}"
+        )
     across = chosen_axis(source.axes, request.x)
     if request.y == across.name:
         another = next(axis.name for axis in source.axes if axis.name != across.name)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dumbbell.figures.style import PATTERNS
 from dumbbell.plots.arrange import Panel, Series, axis_of
 from dumbbell.plots.kinds.request import Request
-from dumbbell.plots.sweep_layout import axis_label, tick_label, value_label
+from dumbbell.plots.sweep_layout import alike_axes, joint_label, tick_label, value_label
 from dumbbell.plots.tidy import names_of_groups
 from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
@@ -43,7 +43,9 @@ class Places:
             own = request.labels if is_alone else ()
             labels = dict(zip(self.keys, own, strict=False)) if len(self.keys) > 1 else {}
             self.names = tuple(labels.get(key) or self.tick(axis, key) for key in self.keys)
-            self.x_label = axis_label(axis, names_of_groups(request.sources[0]))
+            source = request.sources[0]
+            alike = alike_axes(axis, source.axes, source.cells)
+            self.x_label = joint_label(axis, alike, names_of_groups(source))
         self.has_axis = axis is not None
         # Of a lone group the axis names the algorithms that it changes.
         groups = {(each.source, each.group) for series in every for each in series.values}

@@ -99,7 +99,9 @@
             bars.lineTo(x + aside + 2.5 * ratio, level);
           });
         }
-        if (marked) { mark(marks, curve.marker, x + aside, y, size); }
+        // A line of one point is not seen.
+        const isAlone = !curve.marker && !curve.shape && (curve.y[at - 1] ?? null) === null && (curve.y[at + 1] ?? null) === null;
+        if (marked || isAlone) { mark(marks, curve.marker || "o", x + aside, y, marked ? size : size / 2); }
       });
       ctx.save();
       ctx.clip(clip);
@@ -150,7 +152,7 @@
     return function (u, low, high) {
       const top = high > 0 ? high * 1.06 : high;
       const bottom = low >= 0 && low < top * 0.6 ? 0 : low - 0.04 * (top - low);
-      return bottom < top ? [bottom, top] : [bottom - 1, bottom + 1];
+      return bottom < top ? [bottom, top] : [bottom, bottom + 1];
     };
   }
   function scaleOfX(figure, data) {
