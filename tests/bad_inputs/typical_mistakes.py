@@ -322,8 +322,8 @@ MISTAKES = (
         "absent.tar.zst: no such file",
     ),
     (
-        "validate cubic --engine kernel",
-        "no such option: --engine; that is `dumbbell run --engine`",
+        "validate cubic --engine kernl",
+        "unknown engine `kernl`; did you mean `kernel`?",
     ),
     (
         "score cubic --board idael",

@@ -33,6 +33,7 @@ from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what
 from dumbbell.terminal.console import note, note_cache, out, print_json, progress_bar
 from dumbbell.terminal.field_options import Fields, with_field_options
+from dumbbell.terminal.help import rare
 from dumbbell.terminal.options import OUTPUT
 from dumbbell.terminal.out_directory import out_directory
 from dumbbell.terminal.real_time import real_time_note
@@ -93,7 +94,7 @@ def validate_command(
             "--engine",
             metavar="ENGINE",
             help="What the simulator is compared with: `kernel`, or `uml` (Linux in virtual time).",
-            rich_help_panel=RUN,
+            rich_help_panel=rare(RUN),
             autocompletion=options.complete_engines,
         ),
     ] = KERNEL,

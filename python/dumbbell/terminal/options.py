@@ -80,8 +80,7 @@ Engine = Annotated[
     typer.Option(
         "--engine",
         metavar="ENGINE",
-        help="`simulator`, `kernel` (this machine's TCP), or `uml` (Linux in virtual time: a "
-        "kernel of `dumbbell kernel build`; `uml:NAME` is one of several).",
+        help="`simulator`, `kernel` or `uml` (virtual time).",
         rich_help_panel=RUN,
         autocompletion=complete_engines,
     ),
