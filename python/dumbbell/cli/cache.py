@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.base.cache_place import CACHE_VARIABLE
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.base.quantities.quantity import Size
 from dumbbell.runs.age import parse_age
-from dumbbell.runs.cache import CACHE_VARIABLE, Cache
+from dumbbell.runs.cache import Cache
 from dumbbell.runs.inventory import Inventory, Removed, prune, take_inventory, verify
 from dumbbell.terminal import options
 from dumbbell.terminal.console import error, out, print_json, print_line

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from dumbbell.base.cache_place import cache_place
 from dumbbell.base.errors import ResultError, os_reason
 from dumbbell.base.writing import Batch
 from dumbbell.run.engine import KERNEL
@@ -17,30 +18,13 @@ from dumbbell.runs import record_directory
 from dumbbell.runs.key import RunKey
 from dumbbell.runs.record import Record
 
-__all__ = ["CACHE_VARIABLE", "Cache", "as_cache", "cache_place"]
+__all__ = ["Cache", "as_cache"]
 
-#: Environment variable with another directory.
-CACHE_VARIABLE = "DUMBBELL_CACHE"
 #: Layout of the entries; each layout has its own directory.
 LAYOUT = "v2"
 #: Marks the directory for backup programs as one that can be recreated (bford.info/cachedir).
 TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Runs of dumbbell, kept for reuse.\n"
-
-
-def cache_place() -> Path:
-    """Return where the cache is: `$DUMBBELL_CACHE`, else in the user's cache directory."""
-    named = os.environ.get(CACHE_VARIABLE)
-    home = os.environ.get("XDG_CACHE_HOME")
-    try:
-        if named:
-            return Path(named).expanduser()
-        return (Path(home) if home else Path("~/.cache").expanduser()) / "dumbbell"
-    except RuntimeError:  # no such user, or one without a home directory
-        raise ResultError(
-            f"{named or '~/.cache'}: no home directory; set ${CACHE_VARIABLE} to a directory, or "
-            "use `--no-cache`"
-        ) from None
 
 
 class Cache:

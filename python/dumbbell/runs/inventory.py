@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.cache_place import CACHE_VARIABLE
 from dumbbell.base.errors import ResultError, os_reason
 from dumbbell.base.scratch import abandoned, scratch_in
 from dumbbell.runs import record_directory
-from dumbbell.runs.cache import CACHE_VARIABLE, Cache
+from dumbbell.runs.cache import Cache
 
 __all__ = ["BuildRuns", "Entry", "Inventory", "Removed", "prune", "take_inventory", "verify"]
 
