@@ -212,6 +212,11 @@ static int make_host(struct host *host)
 	net->ipv4.sysctl_tcp_nometrics_save = 1;
 	net->ipv4.sysctl_tcp_slow_start_after_idle = host->is.slow_start_after_idle;
 	net->ipv4.sysctl_tcp_ecn = host->is.ecn;
+#if IS_ENABLED(CONFIG_IPV6)
+	/* Or its device would announce itself to the network. */
+	net->ipv6.devconf_all->disable_ipv6 = 1;
+	net->ipv6.devconf_dflt->disable_ipv6 = 1;
+#endif
 	device = alloc_netdev(sizeof(struct host *), "tun0", NET_NAME_UNKNOWN, set_up);
 	if (!device)
 		return -ENOMEM;
@@ -256,7 +261,7 @@ static int bind_to(struct socket *socket, unsigned int address, unsigned short p
 	};
 
 	sock_set_reuseaddr(socket->sk);
-	return kernel_bind(socket, (struct sockaddr *)&to, sizeof(to));
+	return kernel_bind(socket, (void *)&to, sizeof(to));
 }
 
 static int clamp_window(struct socket *socket, unsigned int bytes)
@@ -400,7 +405,7 @@ static int send_flow(void *data)
 	int error;
 
 	sleep_until(epoch_ns + flow->is.start_ns);
-	error = kernel_connect(flow->sender, (struct sockaddr *)&to, sizeof(to), 0);
+	error = kernel_connect(flow->sender, (void *)&to, sizeof(to), 0);
 	if (error) {
 		fail("could not connect", flow, error);
 		return 0;
