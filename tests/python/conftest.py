@@ -21,6 +21,7 @@ import dumbbell
 from dumbbell import _core
 from dumbbell.cli import invoke
 from dumbbell.cli.machine import abilities, facts
+from dumbbell.kernels.built import kernels_place
 from dumbbell.metrics import METRICS, metric
 from dumbbell.run import engine
 from dumbbell.terminal import console
@@ -92,7 +93,10 @@ class Outcome:
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep the user's cache out of the tests, and theirs out of it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DUMBBELL_CACHE", str(tmp_path_factory.mktemp("cache")))
+        cache, built = tmp_path_factory.mktemp("cache"), kernels_place()
+        patch.setenv("DUMBBELL_CACHE", str(cache))
+        if built.is_dir():
+            (cache / "kernels").symlink_to(built)
         yield
 
 

@@ -23,6 +23,8 @@ ELSEWHERE = {
     "emulate set": "test_emulate.py",
     "emulate enter": "test_emulate.py",
     "emulate interop": "test_interop_sim.py",
+    "kernel build": "test_kernels.py",
+    "kernel remove": "test_kernels.py",
     "cc check": "test_readme_commands.py runs it, which takes ten seconds",
     "search": "test_readme_commands.py runs it, which takes 20 s",
     "reproduce": "test_readme_commands.py and test_reproduce.py",

@@ -15,6 +15,7 @@ __all__ = [
     "DumbbellError",
     "EngineError",
     "GateError",
+    "KernelError",
     "MissingPackageError",
     "PrivilegeError",
     "ResultError",
@@ -78,6 +79,10 @@ class CongestionControlError(EngineError):
 
 class MissingPackageError(DumbbellError, ImportError):
     """A package is not installed that an extra of dumbbell would install."""
+
+
+class KernelError(EngineError):
+    """A kernel that runs in virtual time cannot be built, or there is none."""
 
 
 class PrivilegeError(EngineError):

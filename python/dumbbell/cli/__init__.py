@@ -62,6 +62,7 @@ COMMANDS = {
     "compare": "Compare two sets of runs: B minus A, paired by seed.",
     "analyze": "Analyse TCP connections in packet captures.",
     "model": "Predict what happens at a bottleneck, with formulas from papers.",
+    "kernel": "Build, list and remove Linux kernels that run in virtual time.",
     "list": "List metrics, queue disciplines, traffic or releases of TCP.",
     "list metrics": "List the metrics, or print the formula and source of one.",
     "list queues": "List queue disciplines and impairments, or the parameters of one.",

@@ -9,6 +9,7 @@
 #include <linux/version.h>
 #include <net/tcp.h>
 #include "dumbbell.h"
+#include "dumbbell_tree.h"
 
 #define IN_TCP(field)	{ #field, offsetof(struct tcp_sock, field), sizeof_field(struct tcp_sock, field) }
 #define IN_SOCK(field)	{ #field, offsetof(struct sock, field), sizeof_field(struct sock, field) }
@@ -178,6 +179,22 @@ static u32 proxy_min_tso_segs(struct sock *sk)
 	return call_with(sk, DUMBBELL_MIN_TSO_SEGS, 0, 0);
 }
 
+#ifdef DUMBBELL_HAS_TSO_SEGS
+extern u32 tcp_tso_autosize(const struct sock *sk, unsigned int mss_now, int min_tso_segs);
+
+static u32 proxy_tso_segs(struct sock *sk, unsigned int mss_now)
+{
+	return tcp_tso_autosize(sk, mss_now, proxy_min_tso_segs(sk));
+}
+#endif
+
+#ifdef DUMBBELL_HAS_CWND_EVENT_TX_START
+static void proxy_cwnd_event_tx_start(struct sock *sk)
+{
+	call_with(sk, DUMBBELL_CWND_EVENT_TX_START, 0, 0);
+}
+#endif
+
 static void rate_control(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
 	struct dumbbell_call call = call_of(sk, DUMBBELL_CONG_CONTROL);
@@ -187,9 +204,11 @@ static void rate_control(struct sock *sk, u32 ack, int flag, const struct rate_s
 	call.sample = (struct dumbbell_rate_sample){
 		.prior_mstamp = rs->prior_mstamp,
 		.prior_delivered = rs->prior_delivered,
-		.prior_delivered_ce = rs->prior_delivered_ce,
 		.delivered = rs->delivered,
+#ifdef DUMBBELL_HAS_DELIVERED_CE
+		.prior_delivered_ce = rs->prior_delivered_ce,
 		.delivered_ce = rs->delivered_ce,
+#endif
 		.interval_us = rs->interval_us,
 		.snd_interval_us = rs->snd_interval_us,
 		.rcv_interval_us = rs->rcv_interval_us,
@@ -205,7 +224,7 @@ static void rate_control(struct sock *sk, u32 ack, int flag, const struct rate_s
 	made(&call);
 }
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+#ifdef DUMBBELL_HAS_ACK_IN_CONG_CONTROL
 #define proxy_cong_control rate_control
 #else
 static void proxy_cong_control(struct sock *sk, const struct rate_sample *rs)
@@ -271,14 +290,25 @@ static int register_cc(unsigned int number)
 		proxy->ops.cong_avoid = proxy_cong_avoid;
 	if (HAS(DUMBBELL_SET_STATE))
 		proxy->ops.set_state = proxy_set_state;
+#ifdef DUMBBELL_HAS_CWND_EVENT_TX_START
+	if (HAS(DUMBBELL_CWND_EVENT))
+		proxy->ops.cwnd_event = proxy_cwnd_event;
+	if (HAS(DUMBBELL_CWND_EVENT_TX_START))
+		proxy->ops.cwnd_event_tx_start = proxy_cwnd_event_tx_start;
+#else
 	if (HAS(DUMBBELL_CWND_EVENT) || HAS(DUMBBELL_CWND_EVENT_TX_START))
 		proxy->ops.cwnd_event = proxy_cwnd_event;
+#endif
 	if (HAS(DUMBBELL_IN_ACK_EVENT))
 		proxy->ops.in_ack_event = proxy_in_ack_event;
 	if (HAS(DUMBBELL_PKTS_ACKED))
 		proxy->ops.pkts_acked = proxy_pkts_acked;
 	if (HAS(DUMBBELL_MIN_TSO_SEGS))
+#ifdef DUMBBELL_HAS_TSO_SEGS
+		proxy->ops.tso_segs = proxy_tso_segs;
+#else
 		proxy->ops.min_tso_segs = proxy_min_tso_segs;
+#endif
 	if (HAS(DUMBBELL_CONG_CONTROL))
 		proxy->ops.cong_control = proxy_cong_control;
 	if (HAS(DUMBBELL_SNDBUF_EXPAND))
