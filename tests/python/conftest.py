@@ -36,7 +36,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 gc.set_threshold(50_000, 20, 20)
 
 FACTS = facts()
-_, KERNEL, BPF = abilities(FACTS)
+_, KERNEL, BPF, _ = abilities(FACTS)
 BY_NAME = {fact.name: fact for fact in FACTS}
 #: The kernel loads our algorithms and refuses root (EPERM) what reads their state: runs with them
 #: fail. Any other fault of the iterators is ours, and fails tests.

@@ -10,7 +10,8 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.base.engine_compat import changed_since_build
 from dumbbell.base.errors import DumbbellError
-from dumbbell.run import run
+from dumbbell.run import SIMULATOR, run
+from dumbbell.run.guest import UML
 from dumbbell.scenario import Group, Scenario
 
 __all__ = ["BPF", "OK", "Ability", "Fact", "abilities", "facts"]
@@ -105,15 +106,16 @@ def engine() -> Fact:
 
 
 def abilities(found: Sequence[Fact]) -> list[Ability]:
-    """Return what follows from the facts: simulator, kernel engine, our own code in the kernel."""
+    """Return what follows from the facts: the engines, and our own code in the kernel."""
     kernel = missing_for(found, KERNEL)
     return [
-        Ability("simulator", simulator_fault()),
+        Ability("simulator", fault_of(SIMULATOR)),
         Ability("kernel engine", kernel),
         Ability(
             "our algorithms in the kernel",
             tuple(dict.fromkeys(kernel + missing_for(found, BPF))),
         ),
+        Ability("Linux in virtual time", fault_of(UML)),
     ]
 
 
@@ -128,10 +130,10 @@ def missing_for(found: Sequence[Fact], purpose: str) -> tuple[str, ...]:
     )
 
 
-def simulator_fault() -> tuple[str, ...]:
-    """Return why the simulator cannot run; found out by running it for a moment."""
+def fault_of(engine: str) -> tuple[str, ...]:
+    """Return why an engine cannot run; found out by running it for a moment."""
     try:
-        run(Scenario([Group("reno", jitter="0s")], time="10ms", sample="0s"))
+        run(Scenario([Group("reno", jitter="0s")], time="10ms", sample="0s"), engine=engine)
     except DumbbellError as error:
         return (str(error),)
     return ()
