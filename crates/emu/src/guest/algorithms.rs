@@ -73,7 +73,8 @@ pub(super) struct Algorithms {
     instances: Vec<Rc<Instance>>,
     /// The number of each group's, where it is ours.
     of_groups: Vec<Option<usize>>,
-    /// Each socket's algorithm, by its handle.
+    /// Each socket's algorithm, by its handle less one. A socket that was not initialised yet has 0: Linux calls
+    /// `pkts_acked` for the SYN, before `init`.
     flows: Vec<Option<Flow>>,
     fields: SocketFields,
     /// A tick, µs.
@@ -171,10 +172,10 @@ impl Algorithms {
             self.flows.push(Some(flow));
         }
         let handle = match op {
-            "init" => self.flows.len() - 1,
+            "init" => self.flows.len(),
             _ => call.handle as usize,
         };
-        let Some(Some(flow)) = self.flows.get_mut(handle) else {
+        let Some(flow) = flow_of(&mut self.flows, handle) else {
             return 0;
         };
         // SAFETY: the caller says so.
@@ -202,7 +203,7 @@ impl Algorithms {
         // SAFETY: the caller says so.
         unsafe { self.fields.write(&flow.sock, call.socket) };
         if op == "release" {
-            self.flows[handle] = None;
+            self.flows[handle - 1] = None;
         }
         value
     }
@@ -212,9 +213,9 @@ impl Algorithms {
         let Some(samples) = &mut self.samples[group] else {
             return;
         };
-        match self.flows.get(handle as usize) {
-            Some(Some(flow)) => flow.read_series(|series, raw| samples.columns[series].push(raw)),
-            _ => samples.columns.iter_mut().for_each(|column| column.push(0)),
+        match flow_of(&mut self.flows, handle as usize) {
+            Some(flow) => flow.read_series(|series, raw| samples.columns[series].push(raw)),
+            None => samples.columns.iter_mut().for_each(|column| column.push(0)),
         }
     }
 
@@ -226,6 +227,11 @@ impl Algorithms {
             .filter_map(|instance| instance.fault());
         faults.map(ToString::to_string).next()
     }
+}
+
+/// The algorithm with a handle.
+fn flow_of(flows: &mut [Option<Flow>], handle: usize) -> Option<&mut Flow> {
+    flows.get_mut(handle.checked_sub(1)?)?.as_mut()
 }
 
 fn kernel_name(number: usize) -> String {

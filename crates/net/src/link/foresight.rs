@@ -2,9 +2,9 @@
 //! random loss before the queue.
 //!
 //! The fate of a packet is known when it arrives: whether it fits, when it goes on the wire, and when its last bit is
-//! sent. The link puts the packet into the propagation line at once. It reports the departure later, before anything can
-//! depend on it: before the next packet arrives, before a packet comes out of the line, and before a sample. All counts
-//! are the same as on a link with events. Each packet takes one event and one copy fewer.
+//! sent. The link puts the packet into the propagation line at once. It reports the departure later, but in time: before the next arrival, the next packet out of
+//! the line, and the next sample. All counts
+//! are the same as on a link with events. This saves one event and one copy per packet.
 
 use super::{Link, pass};
 use crate::{DelayLine, DropReason, Header, Impairment, Limit, Observer, Packet, Queue};
