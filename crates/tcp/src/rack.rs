@@ -1,8 +1,9 @@
 //! RACK: loss detection by time (RFC 8985 §6).
 //!
-//! Linux keeps a list of segments in sending order; here it is two queues: originals, which were sent in sequence order, and
-//! retransmissions. Each entry is queued once and leaves when it is delivered or found lost, so the
-//! work per ACK is proportional to what the ACK reveals, never to the window.
+//! Linux keeps a list of segments in sending order; here it is two queues: originals, which were
+//! sent in sequence order, and retransmissions. Each entry is queued once and leaves when it is
+//! delivered or found lost, so the work per ACK is proportional to what the ACK reveals, never to
+//! the window.
 
 use dumbbell_cc::{CaState, LostSegment};
 
