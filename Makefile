@@ -120,7 +120,7 @@ engine: $(VENV)/.tools
 	@PIP_NO_DEPS=1 $(BIN)/maturin develop --release --quiet $$([ ! -e $(VENV)/.engine ] || echo --skip-install) \
 		>$(VENV)/engine.log 2>&1 || { cat $(VENV)/engine.log >&2; exit 1; }
 	@cargo build --release --quiet -p dumbbell-guest
-	@cp $(GUEST) python/dumbbell/kernels/
+	@cp $(GUEST) python/dumbbell/kernels/.new && mv python/dumbbell/kernels/.new python/dumbbell/kernels/libdumbbell_guest.so
 	@touch $(VENV)/.engine
 	@# Where Python may not write bytecode by itself, every command would compile the package: a second each.
 	@$(BIN)/python -m compileall -q python
@@ -163,7 +163,7 @@ wheel: build ## wheels of the release in dist/, for every Linux with glibc 2.28 
 		PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --quiet --zig --compatibility manylinux_2_28 \
 			--target $$target --out dist || exit 1; \
 	done
-	@cp $(GUEST) python/dumbbell/kernels/
+	@cp $(GUEST) python/dumbbell/kernels/.new && mv python/dumbbell/kernels/.new python/dumbbell/kernels/libdumbbell_guest.so
 	@ls -l dist/*.whl
 
 test-wheel: build ## dist/'s wheel in bare Debian 12 and 13, as root with debootstrap

@@ -198,7 +198,13 @@ def test_our_algorithms_run_in_guests_and_report_their_state(cc):
 @built
 def test_ours_and_the_kernel_s_cubic_leave_slow_start_alike():
     """Of two flows: the second one's handshake is none of the first one's RTTs."""
-    path = {"rate": "50mbit", "rtt": "200ms", "buffer": "4bdp", "time": "4s", "sample": "100ms"}
+    path: dict[str, Any] = {
+        "rate": "50mbit",
+        "rtt": "200ms",
+        "buffer": "4bdp",
+        "time": "4s",
+        "sample": "100ms",
+    }
     exits = [
         [flow["ssthresh_max_pkts"] for flow in run.summary["flows"]]
         for cc in ("cubic", "linux/cubic")
