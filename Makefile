@@ -120,7 +120,7 @@ engine: $(VENV)/.tools
 	@PIP_NO_DEPS=1 $(BIN)/maturin develop --release --quiet $$([ ! -e $(VENV)/.engine ] || echo --skip-install) \
 		>$(VENV)/engine.log 2>&1 || { cat $(VENV)/engine.log >&2; exit 1; }
 	@cargo build --release --quiet -p dumbbell-guest
-	@cp $(GUEST) python/dumbbell/kernels/.new && mv python/dumbbell/kernels/.new python/dumbbell/kernels/libdumbbell_guest.so
+	@cp $(GUEST) python/dumbbell/kernels/driver/.new && mv python/dumbbell/kernels/driver/.new python/dumbbell/kernels/driver/libdumbbell_guest.so
 	@touch $(VENV)/.engine
 	@# Where Python may not write bytecode by itself, every command would compile the package: a second each.
 	@$(BIN)/python -m compileall -q python
@@ -159,11 +159,11 @@ wheel: build ## wheels of the release in dist/, for every Linux with glibc 2.28 
 	@for target in $(WHEEL_TARGETS); do \
 		[ -d "$$(rustc --print target-libdir --target $$target)" ] \
 			|| { echo "note: no wheel for $$target; run \`rustup target add $$target\`" >&2; continue; }; \
-		case $$target in x86_64-*) cp $(GUEST) python/dumbbell/kernels/;; *) rm -f python/dumbbell/kernels/*.so;; esac; \
+		case $$target in x86_64-*) cp $(GUEST) python/dumbbell/kernels/driver/;; *) rm -f python/dumbbell/kernels/driver/*.so;; esac; \
 		PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --quiet --zig --compatibility manylinux_2_28 \
 			--target $$target --out dist || exit 1; \
 	done
-	@cp $(GUEST) python/dumbbell/kernels/.new && mv python/dumbbell/kernels/.new python/dumbbell/kernels/libdumbbell_guest.so
+	@cp $(GUEST) python/dumbbell/kernels/driver/.new && mv python/dumbbell/kernels/driver/.new python/dumbbell/kernels/driver/libdumbbell_guest.so
 	@ls -l dist/*.whl
 
 test-wheel: build ## dist/'s wheel in bare Debian 12 and 13, as root with debootstrap

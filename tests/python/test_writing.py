@@ -329,12 +329,13 @@ WRITES = re.compile(
     r"|\bopen\([^)]*[\"'][wxa]b?[\"']"
 )
 #: What users do not keep: processes' own files, devices, temporary directories and the cache's tag;
-#: and a capture, which grows as its run does.
+#: kernels, which are built in a temporary directory that is moved into place; and a capture, which
+#: grows as its run does.
 OTHERS = {
     "base/scratch.py", "base/writing.py", "archive/extract.py", "cli/streams.py",
     "emulation/control_socket.py", "emulation/way_out.py", "figures/canvas.py",
-    "run/capture.py", "run/foreign_run.py", "runs/cache.py", "runs/inventory.py",
-    "sweeps/labelled.py",
+    "kernels/build.py", "kernels/built.py", "kernels/edits.py", "run/capture.py",
+    "run/foreign_run.py", "runs/cache.py", "runs/inventory.py", "sweeps/labelled.py",
     "congestion_control/isolation/server.py", "congestion_control/isolation/worker.py",
 }  # fmt: skip
 

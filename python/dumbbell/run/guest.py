@@ -47,7 +47,7 @@ def guest_library() -> Path:
     EngineError
         It is not there.
     """
-    library = Path(_core.__file__).parent / "kernels" / "libdumbbell_guest.so"
+    library = Path(_core.__file__).parent / "kernels" / "driver" / "libdumbbell_guest.so"
     if not library.exists():
         raise EngineError(f"the library of guests is not in {library.parent}; run `make engine`")
     return library
