@@ -271,7 +271,7 @@ FAILURES = [
 
 @pytest.mark.parametrize(("printed", "message"), FAILURES)
 def test_the_first_error_of_a_build_is_reported_in_a_line(printed, message):
-    lines = printed.replace("TREE", "/cache/.dumbbell-0/work/tree").splitlines()
+    lines = printed.replace("TREE", "/cache/.dumbbell-0/making/tree").splitlines()
     assert first_error(lines, lambda file: f"/mine/{file}") == message.format(tree="/mine")
 
 

@@ -113,7 +113,7 @@ def build(
     check_place(place)
     with errors_of_writing(place), Batch(place) as batch:
         check_space(batch.scratch, origin)
-        work = batch.scratch / "work"
+        work = batch.scratch / "making"
         work.mkdir()
         same = next((each for each in every if each.digest == digest and each.is_ready), None)
         with batch.new(called) as new:

@@ -51,7 +51,7 @@ KCONFIG = re.compile(r"^(?P<file>[\w./-]*Kconfig[\w.-]*):(?P<line>\d+): (?P<what
 MAKE = re.compile(r"^.*\*\*\* (?!Waiting)(.*?)\.?(?:  Stop\.)?$")
 NO_SPACE = "No space left on device"
 #: The directory of the tree in a path that a compiler prints.
-IN_TREE = re.compile(r"\S*?/work/tree/|(?:\.\./)+tree/")
+IN_TREE = re.compile(r"\S*?/making/tree/|(?:\.\./)+tree/")
 #: How long make may take to end, s.
 PATIENCE_S = 10
 

@@ -238,7 +238,7 @@ fn kernel_name(number: usize) -> String {
     format!("dumbbell{number}")
 }
 
-/// What of a socket is no field of its own.
+/// Sets the socket's bit fields, and turns its ticks into milliseconds.
 fn set_bits(flow: &mut Flow, call: &Call, tick_us: u64) {
     let sock = &mut flow.sock;
     sock.set_ca_state(ca_state(call.ca_state));

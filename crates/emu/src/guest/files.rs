@@ -20,7 +20,7 @@ pub const TABLES: &str = "tables";
 /// The summary, as JSON. Where it is, the result is whole.
 pub const SUMMARY: &str = "summary.json";
 
-/// Why there is no result.
+/// The error of a run without a result.
 pub const ERROR: &str = "error";
 
 /// How far the run has come: ns, in 8 bytes.
@@ -42,7 +42,7 @@ pub(crate) fn capture_request(config: &CaptureConfig) -> Vec<u8> {
     request
 }
 
-/// The capture in these bytes; `None` if they are none.
+/// Reads a request for a capture; `None` if the bytes are damaged.
 pub fn read_capture(bytes: &[u8]) -> Option<CaptureConfig> {
     let end = bytes.iter().position(|&byte| byte == b'\n')?;
     let line = str::from_utf8(&bytes[..end]).ok()?;
@@ -69,7 +69,7 @@ pub fn put_table(to: &mut Vec<u8>, table: &Table) {
     table.batch.write(to);
 }
 
-/// The tables in these bytes; `None` if they are no tables.
+/// Reads what [`put_table`] wrote; `None` if the bytes are damaged.
 pub(crate) fn read_tables(mut bytes: &[u8]) -> Option<Vec<Table>> {
     let mut tables = Vec::new();
     while !bytes.is_empty() {

@@ -58,7 +58,7 @@ pub const START_S: u64 = 1_700_000_000;
 /// How often a capture is written, ns: its ring has room for 2 s.
 const WRITE_EVERY_NS: u64 = 20_000_000;
 
-/// What a guest's kernel says of itself.
+/// Facts of a guest's kernel.
 #[derive(Clone, Debug)]
 pub struct KernelFacts<'a> {
     /// The output of `uname -r`.

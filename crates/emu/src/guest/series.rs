@@ -13,7 +13,7 @@ use crate::sockets::bbr_info::BbrInfo;
 use crate::sockets::connection::Established;
 use crate::sockets::tcp_info::TcpInfo;
 
-/// What the guest's kernel says of a flow. Answers are empty where there is no socket.
+/// A flow as the guest's kernel reports it. Without a socket an answer is empty.
 #[derive(Clone, Copy, Debug)]
 pub struct State<'a> {
     /// TCP_INFO of the sender.
