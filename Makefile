@@ -17,7 +17,7 @@ PIP      = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # uv takes a sixth of pip's CPU time. Neither compiles bytecode: what is imported is compiled once, then.
 install  = $(BIN)/uv pip install --quiet $(1) 2>/dev/null || $(PIP) $(1)
 
-.PHONY: help setup prepare programs run test test-fast test-all lint lint-rust lint-python lint-docs format docs bench bench-kernel bench-peers fuzz build engine wheel test-wheel clean
+.PHONY: help setup prepare programs run test test-fast test-all lint lint-rust lint-python lint-docs format docs bench bench-kernel bench-peers fuzz build core engine wheel test-wheel clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -35,7 +35,7 @@ programs:
 
 run: purpose = build
 run: setup ## set up what it needs, reproduce the first paper in the simulator, write its report
-	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.runtime engine
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.runtime core
 	$(BIN)/dumbbell reproduce ogino2021
 
 test: prepare ## set everything up and run the tests that guard what dumbbell promises
@@ -113,17 +113,23 @@ build: ## the Python package with its engine and all that the tests and linters 
 	@$(BIN)/python tools/record_rows.py # the types of what this engine reports
 
 # Runs next to the installation of packages: pip leaves a core to the compiler.
-engine: $(VENV)/.tools
+core: $(VENV)/.tools
 	@command -v cargo >/dev/null || { echo 'error: no `cargo`; install Rust from https://rustup.rs' >&2; exit 2; }
 	@command -v cc >/dev/null || { echo 'error: no C compiler `cc`; install gcc or clang' >&2; exit 2; }
 	@echo 'building the engine'
 	@PIP_NO_DEPS=1 $(BIN)/maturin develop --release --quiet $$([ ! -e $(VENV)/.engine ] || echo --skip-install) \
 		>$(VENV)/engine.log 2>&1 || { cat $(VENV)/engine.log >&2; exit 1; }
-	@cargo build --release --quiet -p dumbbell-guest
-	@cp $(GUEST) python/dumbbell/kernels/driver/.new && mv python/dumbbell/kernels/driver/.new python/dumbbell/kernels/driver/libdumbbell_guest.so
 	@touch $(VENV)/.engine
 	@# Where Python may not write bytecode by itself, every command would compile the package: a second each.
 	@$(BIN)/python -m compileall -q python
+
+# What the kernels of the UML engine load. Named with the Python module and compiled as maturin does, both have the same
+# crates beneath them, which are compiled once.
+GUEST = python/dumbbell/kernels/driver/libdumbbell_guest.so
+engine: core
+	@PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$$(ls -t $(CURDIR)/target/maturin/pyo3-config-*.txt | head -n 1) \
+		cargo build --release --quiet --lib -p dumbbell-py -p dumbbell-guest
+	@install target/release/libdumbbell_guest.so $(GUEST)
 
 # What builds the engine: maturin, and a compiler of BPF where there is no clang.
 $(VENV)/.tools: constraints.txt pyproject.toml
@@ -148,22 +154,24 @@ $(VENV)/.development: $(VENV)/.tools
 	@touch $@ $(VENV)/.runtime
 
 # A target is left out, with a note, if Rust's standard library for it is not installed.
-# What the kernels of the UML engine load, which are of x86_64.
-GUEST = target/release/libdumbbell_guest.so
 WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 
 wheel: build ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
 	@command -v rustc >/dev/null || { echo 'error: no `rustc`; install Rust from https://rustup.rs' >&2; exit 2; }
-	@$(call install,--constraint constraints.txt ziglang)
+	@$(call install,--constraint constraints.txt ziglang cargo-zigbuild)
 	@$(BIN)/python tools/ship_guide.py
 	@for target in $(WHEEL_TARGETS); do \
 		[ -d "$$(rustc --print target-libdir --target $$target)" ] \
 			|| { echo "note: no wheel for $$target; run \`rustup target add $$target\`" >&2; continue; }; \
-		case $$target in x86_64-*) cp $(GUEST) python/dumbbell/kernels/driver/;; *) rm -f python/dumbbell/kernels/driver/*.so;; esac; \
-		PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --quiet --zig --compatibility manylinux_2_28 \
+		export PATH="$(CURDIR)/$(BIN):$$PATH"; rm -f $(GUEST); \
+		case $$target in x86_64-*) \
+			cargo-zigbuild zigbuild --release --quiet --target $$target.2.28 -p dumbbell-guest \
+			&& install target/$$target/release/libdumbbell_guest.so $(GUEST) || exit 1;; \
+		esac; \
+		maturin build --release --quiet --zig --compatibility manylinux_2_28 \
 			--target $$target --out dist || exit 1; \
 	done
-	@cp $(GUEST) python/dumbbell/kernels/driver/.new && mv python/dumbbell/kernels/driver/.new python/dumbbell/kernels/driver/libdumbbell_guest.so
+	@install target/release/libdumbbell_guest.so $(GUEST)
 	@ls -l dist/*.whl
 
 test-wheel: build ## dist/'s wheel in bare Debian 12 and 13, as root with debootstrap

@@ -1,6 +1,6 @@
 //! Applications: what flows have to send, and when. Sans-IO, in integers.
 //!
-//! An [`Application`] plays both ends of its connections, as both engines run both ends: it learns
+//! An [`Application`] plays both ends of its connections, as the engines run both ends: it learns
 //! what happens and returns what to do. Time is an argument. The same object drives simulated
 //! endpoints in virtual time and real sockets on the kernel.
 //!

@@ -2,22 +2,22 @@
 //!
 //! Every element is sans-IO. It owns no clock, no thread and no socket: `now` is
 //! an argument, packets go in and come out, and an element says when it next
-//! wants to be asked. The simulator drives these elements in virtual time; an
-//! emulator can drive the very same code on the monotonic clock, because the
-//! packet's header `H` is a parameter: a simulated TCP header there, bytes from a
-//! TUN device here.
+//! wants to be asked. The simulator drives these elements in virtual time, an
+//! emulator on the monotonic clock. The code is the same, because the packet's
+//! header `H` is a parameter: a simulated TCP header in the simulator, the bytes of
+//! an IP packet in the emulator.
 //!
 //! - [`Packet`]: what travels. Sizes are wire bytes. [`Ecn`]: what it says of congestion.
 //! - [`Network`]: links, delay lines and routes over them, and the order of their events. [`Outlook`]:
-//!   when it delivers next at the earliest. [`NetworkChange`]: what may change meanwhile.
+//!   when it delivers next at the earliest. [`NetworkChange`]: a change of an element while packets are in the network.
 //! - [`Link`]: impairments, a queue, a [`Transmitter`] or another [`medium`], propagation.
-//! - [`Queue`]: the contract of a queue discipline; [`QueueDiscipline`] is one that runs, of those that
-//!   [`queue`] lists, and [`QueueConfig`] its settings, which `dumbbell_declare` declares.
+//! - [`Queue`]: the trait of a queue discipline. [`QueueDiscipline`]: a running one; [`queue`] lists all.
+//!   [`QueueConfig`]: its settings.
 //! - [`DelayLine`]: propagation delay, constant or in steps.
 //! - [`Observer`]: is called when something happens at the links; [`Meter`] is one that counts.
 //! - [`RandomLoss`]: packets that a noisy link loses.
 //! - [`RouteFacts`]: hosts and DSCP of packets whose headers do not have them.
-//! - [`Histogram`]: times in µs, counted once a packet.
+//! - [`Histogram`]: counts times in µs, one per packet.
 //!
 //! Invariants: integers only; packets are conserved (every packet offered is
 //! forwarded, dropped or still inside); times handed in never go back.

@@ -5,16 +5,16 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `engine`, `watch` | the event loop; what looks on while packets pass |
+//! | `engine`, `watch` | the event loop; the network's observer |
 //! | `endpoints`, `rtt_meter` | a flow that is one transfer, and what is measured of it |
 //! | `applications` | flows with an application |
-//! | `driver`, `commands` | events for applications; what they want done |
-//! | `connection`, `connection_table` | their connections, and where they lie |
+//! | `driver`, `commands` | events for applications; commands from applications |
+//! | `connection`, `connection_table` | an application's connection; the table of all, by number |
 //! | `recorder` | time series |
 //! | `summarize` | counts and means |
 //! | `tap`, `tapped_flow` | the capture; frames made of what the endpoints exchange |
 //!
-//! What a run is given and leaves is `dumbbell-scenario` and `dumbbell-results`'s, re-exported here.
+//! A run's input is declared in `dumbbell-scenario`, its output in `dumbbell-results`. Both are re-exported here.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-"""Two sets of runs, compared metric by metric and cell by cell."""
+"""Two sets of runs, compared metric by metric and cell by cell; the tests are in `statistics`."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 //!
 //! A discipline is a file here: it declares its parameters (`settings!`), its facts ([`Discipline`])
 //! and what it does with packets ([`Queue`]). Its name in `catalog!` below makes it known to
-//! scenarios, both engines and Python.
+//! scenarios, the engines and Python.
 //!
 //! From the list `catalog!` makes the scenario's enum and its JSON, the running enum (not a trait object, because
 //! it is called several times per packet), and the table that Python gets from `_core.queue_disciplines()`. Python has
