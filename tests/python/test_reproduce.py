@@ -19,6 +19,7 @@ from dumbbell_studies.papers import PAPERS, reproduce
 from dumbbell_studies.papers.conclusion import FindingAttribution
 from dumbbell_studies.papers.screening import Screening
 from dumbbell_studies.report import write_report, write_site
+from tests.python.guests import built
 
 pytestmark = pytest.mark.slow
 
@@ -242,6 +243,24 @@ def test_the_kernel_is_next_to_the_simulator(
     assert page.fetched == []
     assert len(page.plots) == 2 * len(FIGURES)
     assert "dumbbell reproduce ogino2021 --engine kernel --quick" in text
+
+
+@built
+@pytest.mark.usefixtures("_few_drawn")
+def test_linux_in_virtual_time_is_next_to_the_simulator(cli, short_paper, tmp_path, monkeypatch):
+    monkeypatch.setitem(PAPERS, "ogino2021", short_paper)
+    arguments = ("reproduce", "ogino2021", "--engine", "uml", "--quick", "--out", str(tmp_path))
+    outcome = cli(*arguments)
+    assert outcome.code == 0, outcome.err
+    assert "on Linux in virtual time" in outcome.out
+    assert "real time" not in outcome.err
+    out = tmp_path / "ogino2021-quick"
+    document = json.loads((out / "findings.json").read_text())
+    assert document["engine"] == "uml"
+    assert set(document["runs"]) == set(document["uml_runs"])
+    assert all("outcome" in finding["uml"] for finding in document["findings"])
+    assert len(list((out / "uml-runs").iterdir())) == 17
+    assert (out / "figures" / "uml-figure-2a.svg").is_file()
 
 
 def test_bbr_on_the_kernel_is_the_papers_bbr():

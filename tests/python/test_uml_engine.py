@@ -12,10 +12,10 @@ import pytest
 import dumbbell
 from dumbbell import Scenario, _core
 from dumbbell.base.errors import DumbbellError, EngineError, ScenarioError
-from dumbbell.kernels import find
 from dumbbell.run import guest
 from dumbbell.run.engine import check_engine, default_workers
 from dumbbell.runs.key import run_key
+from tests.python.guests import built
 
 RENO = Path(__file__).parents[2] / "cc" / "reno.bpf.c"
 
@@ -52,19 +52,6 @@ def pretended(monkeypatch, tmp_path):
 
     make()
     return make
-
-
-def is_built() -> bool:
-    """Whether there is a kernel that can run."""
-    try:
-        return bool(find(None))
-    except DumbbellError:
-        return False
-
-
-built = pytest.mark.skipif(
-    not is_built(), reason="no kernel is built; `dumbbell kernel build 6.12` builds one"
-)
 
 
 # ---- Without a kernel ----

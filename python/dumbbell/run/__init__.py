@@ -1,4 +1,4 @@
-"""One run: execute it (`execution`), read its results (`run`), save and load it (`run`, `columns`)."""
+"""One run: execute it (`execution`), read its results, save it and load it again (`run`)."""
 
 from dumbbell.run.capture import Capture, pending_capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, check_for_kernel, engine_build

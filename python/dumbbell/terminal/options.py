@@ -119,8 +119,8 @@ SimulatorCacheFlag = Annotated[
     bool,
     typer.Option(
         "--cache/--no-cache",
-        help="Reuse the simulator's runs from the cache: `dumbbell cache`. Runs on the kernel are "
-        "measured each time.",
+        help="Reuse runs in virtual time from the cache: `dumbbell cache`. Runs on the kernel "
+        "engine are measured each time.",
         rich_help_panel=RUN,
     ),
 ]

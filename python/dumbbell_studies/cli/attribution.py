@@ -56,8 +56,8 @@ def attribute_reproduction(
 
     trials: Trials[Any, Any] = Trials(result.paper, cache, jobs, show)
     trials.know(result.results[0].results)
-    kernel = result.kernel
-    on_kernel = {} if kernel is None else {each.id: each.outcome for each in kernel.findings}
+    linux = result.linux
+    on_kernel = {} if linux is None else {each.id: each.outcome for each in linux.findings}
     return attribute(trials, result.findings, on_kernel, seeds=seeds, on_stage=announce)
 
 

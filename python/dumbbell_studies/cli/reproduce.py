@@ -33,7 +33,7 @@ from dumbbell_studies.cli.print_reproduction import ATTRIBUTION, print_all
 from dumbbell_studies.papers import PAPERS, Paper, Reproduction, reproduce
 from dumbbell_studies.papers.attribution import SEEDS, Attribution, AttributionInterrupted
 from dumbbell_studies.papers.presets import PRESETS, with_preset
-from dumbbell_studies.papers.reproduce import RUNS
+from dumbbell_studies.papers.reproduce import runs_directory
 from dumbbell_studies.report import write_attribution_page, write_report, write_site
 
 __all__ = ["reproduce_command"]
@@ -83,9 +83,9 @@ def reproduce_command(
         str,
         typer.Option(
             "--engine",
-            metavar="simulator|kernel",
-            help="`kernel` runs everything on this machine's Linux TCP too, in real time, and "
-            "shows both.",
+            metavar="simulator|kernel|uml",
+            help="`kernel` runs everything on this machine's Linux TCP too, in real time; `uml` on "
+            "a Linux in virtual time. Both results are shown.",
         ),
     ] = SIMULATOR,
     quick: Annotated[
@@ -357,7 +357,7 @@ def captured_directories(paper: Paper[Any, Any], directory: Path, how: How) -> l
     if not how.captures(paper):
         return []
     return [
-        directory / RUNS[engine] / name
+        directory / runs_directory(engine) / name
         for engine in dict.fromkeys((SIMULATOR, how.engine))
         for name, (point, _) in paper.placed(how.seeds_of, quick=how.quick).items()
         if paper.wants_capture(point)

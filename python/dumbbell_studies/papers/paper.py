@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from dumbbell.figures import Figure
-from dumbbell.run import KERNEL, SIMULATOR, Run
+from dumbbell.run import SIMULATOR, Run
 from dumbbell.scenario import Scenario
 from dumbbell_studies.papers.finding import CheckSummary, ClauseResult, Finding, evaluate, summarize
 from dumbbell_studies.papers.results import Results
@@ -135,7 +135,7 @@ class Paper(Generic[P, M]):
     apparatus_points
         The points that a preset leaves; None for all.
     kernel_scenario
-        Returns the scenario of a point and a seed on the kernel; None if it is `scenario`'s.
+        Returns the scenario of a point and a seed on a real Linux; None if it is `scenario`'s.
     """
 
     name: str
@@ -196,7 +196,7 @@ class Paper(Generic[P, M]):
         self, seeds: Sequence[int] | None = None, *, quick: bool = False, engine: str = SIMULATOR
     ) -> list[tuple[str, Scenario]]:
         """Return every run's name and scenario in an engine; the rest is as for `placed`."""
-        scenario_of = (engine == KERNEL and self.kernel_scenario) or self.scenario
+        scenario_of = (engine != SIMULATOR and self.kernel_scenario) or self.scenario
         return [
             (name, scenario_of(point, seed).replace(name=name))
             for name, (point, seed) in self.placed(seeds, quick=quick).items()

@@ -21,15 +21,26 @@ from dumbbell.run import (
     check_engine,
     pending_capture,
 )
+from dumbbell.run.engine import UML
 from dumbbell.runs import Cache, Progress, run_all
 from dumbbell_studies.papers.finding import Finding, Outcome
 from dumbbell_studies.papers.paper import Paper, ResultTable
 from dumbbell_studies.papers.results import Results
 
-__all__ = ["RUNS", "EngineResult", "Reproduction", "reproduce"]
+__all__ = ["EngineResult", "Reproduction", "kind_of", "reproduce", "runs_directory"]
 
-#: Directory of an engine's runs.
-RUNS = {SIMULATOR: "runs", KERNEL: "kernel-runs"}
+#: What is added to titles of figures and tables of another engine than the simulator.
+WHERE = {KERNEL: "on the kernel", UML: "on Linux in virtual time"}
+
+
+def kind_of(engine: str) -> str:
+    """Return ``simulator``, ``kernel`` or ``uml``, whichever kernel that runs."""
+    return engine.partition(":")[0]
+
+
+def runs_directory(engine: str) -> str:
+    """Return the name of the directory of an engine's runs."""
+    return "runs" if engine == SIMULATOR else f"{kind_of(engine)}-runs"
 
 
 @dataclass(frozen=True)
@@ -98,7 +109,7 @@ class Reproduction:
     seeds
         Seeds of every scenario; None if each point has its own default number.
     results
-        The simulator's, and the kernel's if it ran too.
+        The simulator's, and those of another engine if one ran too.
     quick
         Whether only the points ran that are needed to check a finding.
     has_captures
@@ -137,9 +148,9 @@ class Reproduction:
         return self.results[0].figures
 
     @property
-    def kernel(self) -> EngineResult | None:
-        """What the runs on the kernel show; None if there were none."""
-        return next((result for result in self.results if result.engine == KERNEL), None)
+    def linux(self) -> EngineResult | None:
+        """What the runs on a real Linux show; None if there were none."""
+        return self.results[1] if len(self.results) > 1 else None
 
     @property
     def findings_by_engine(self) -> list[tuple[Finding, list[tuple[str, Finding]]]]:
@@ -168,7 +179,7 @@ class Reproduction:
         """The command line that repeats it."""
         words = ["dumbbell", "reproduce", self.paper.name]
         words += ["--apparatus", self.paper.apparatus] if self.paper.apparatus else []
-        words += ["--engine", KERNEL] if self.kernel is not None else []
+        words += ["--engine", self.linux.engine] if self.linux is not None else []
         words += ["--quick"] if self.quick else []
         words += ["--capture"] if self.has_captures else []
         words += ["--seeds", str(len(self.seeds))] if self.seeds else []
@@ -176,12 +187,13 @@ class Reproduction:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as `reproduce --json` prints it."""
-        kernel = self.kernel
+        linux = self.linux
         findings = [finding.to_dict() for finding in self.findings]
-        if kernel is not None:
-            for document, finding in zip(findings, kernel.findings, strict=True):
+        if linux is not None:
+            for document, finding in zip(findings, linux.findings, strict=True):
                 about = ("id", "statement")
-                document["kernel"] = {k: v for k, v in finding.to_dict().items() if k not in about}
+                there = {k: v for k, v in finding.to_dict().items() if k not in about}
+                document[kind_of(linux.engine)] = there
         predicted = {each.finding: each.to_dict() for each in self.paper.model_checks()}
         for each in findings:
             each["model"] = predicted.get(each["id"])
@@ -189,7 +201,7 @@ class Reproduction:
             "schema_version": SCHEMA_VERSION,
             "paper": self.paper.name,
             **({"apparatus": self.paper.apparatus} if self.paper.apparatus else {}),
-            "engine": SIMULATOR if kernel is None else KERNEL,
+            "engine": self.results[-1].engine,
             "engine_version": __version__,
             "seeds": list(self.seeds_run),
             "quick": self.quick,
@@ -198,8 +210,9 @@ class Reproduction:
             "findings": findings,
             "runs": {name: run_digest(run) for name, run in self.runs.items()},
         }
-        if kernel is not None:
-            document["kernel_runs"] = {name: run_digest(r) for name, r in kernel.runs.items()}
+        if linux is not None:
+            runs = {name: run_digest(run) for name, run in linux.runs.items()}
+            document[f"{kind_of(linux.engine)}_runs"] = runs
         return document
 
 
@@ -234,7 +247,7 @@ def reproduce(
     seeds
         Run each scenario once per seed; None for as many as the paper's points have by default.
     engine
-        ``kernel`` runs it there too, in addition to the simulator.
+        ``kernel`` or ``uml`` runs it there too, in addition to the simulator.
     quick
         Run only the points that are needed to check a finding.
     capture
@@ -243,7 +256,7 @@ def reproduce(
     jobs
         Runs at a time in `engine`.
     cache
-        Cache of the simulator's runs; those on the kernel are measured each time.
+        Cache of runs in virtual time; those on the kernel engine are measured each time.
     on_progress
         Called with the progress of the runs, and the engine.
     on_stage
@@ -275,7 +288,7 @@ def reproduce(
             measured[name] = paper.measure(point, run)
             tables = run.tables if seed == drawn_seed else {}
             kept = Run(run.scenario, run.summary, tables, run.capture, run.sources)
-            directory = kept.save(out / RUNS[each] / name, sources_in=out)
+            directory = kept.save(out / runs_directory(each) / name, sources_in=out)
             if run.capture is not None:
                 run.capture.unlink()  # the directory has it now
             return Run.load(directory)
@@ -283,8 +296,9 @@ def reproduce(
         def capture_at(name: str, each: str = each) -> Capture | None:
             if not capture or not paper.wants_capture(placed[name][0]):
                 return None
-            (out / RUNS[each]).mkdir(parents=True, exist_ok=True)
-            return Capture(pending_capture(out / RUNS[each] / name), points=["sender"])
+            directory = out / runs_directory(each)
+            directory.mkdir(parents=True, exist_ok=True)
+            return Capture(pending_capture(directory / name), points=["sender"])
 
         def follow(progress: Progress, each: str = each) -> None:
             if on_progress is not None:
@@ -294,7 +308,7 @@ def reproduce(
             paper.scenarios(seeds, quick=quick, engine=each),
             engine=each,
             jobs=jobs if each == engine else None,
-            cache=cache if each == SIMULATOR and cache is not None else False,
+            cache=cache if each != KERNEL and cache is not None else False,
             on_progress=follow,
             on_finished=keep,
             capture=capture_at,
@@ -331,15 +345,19 @@ def evaluate(
     findings = tuple(paper.findings(results))
     report_stage(0.1, "reading the time series")
     figures, tables = tuple(paper.figures(results)), tuple(paper.tables(results))
-    if engine == KERNEL:
-        figures = tuple(on_the_kernel(figure) for figure in figures)
-        tables = tuple(replace(grid, title=f"{grid.title}, on the kernel") for grid in tables)
+    if engine != SIMULATOR:
+        where = WHERE[kind_of(engine)]
+        figures = tuple(of_engine(figure, engine) for figure in figures)
+        tables = tuple(replace(grid, title=f"{grid.title}, {where}") for grid in tables)
     return EngineResult(engine, runs, results, findings, tables, figures)
 
 
-def on_the_kernel(figure: Figure) -> Figure:
-    """Give a figure of the kernel's runs another name than the simulator's."""
-    return replace(figure, name=f"kernel-{figure.name}", title=f"{figure.title}, on the kernel")
+def of_engine(figure: Figure, engine: str) -> Figure:
+    """Give a figure of another engine's runs another name than the simulator's."""
+    if engine == SIMULATOR:
+        return figure
+    kind = kind_of(engine)
+    return replace(figure, name=f"{kind}-{figure.name}", title=f"{figure.title}, {WHERE[kind]}")
 
 
 def with_captures(
@@ -350,9 +368,7 @@ def with_captures(
         return result
     report_stage(0.2, "analysing the captures")
     shown = paper.from_captures(result.results)
-    drawn = [
-        on_the_kernel(figure) if result.engine == KERNEL else figure for figure in shown.figures
-    ]
+    drawn = [of_engine(figure, result.engine) for figure in shown.figures]
     findings = tuple(noted(finding, shown.notes.get(finding.id)) for finding in result.findings)
     return replace(result, findings=findings, figures=interleave(result.figures, drawn))
 
