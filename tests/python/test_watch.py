@@ -33,3 +33,16 @@ def test_what_cannot_be_watched_is_refused(cli, words, why):
     outcome = cli("run", "copa", "reno", "--time", "1s", *words)
     assert outcome.code == 2
     assert why in outcome.err
+
+
+def test_the_goodput_of_a_row_is_that_of_its_whole_interval(cli):
+    """A single sample may hold nothing, or a burst: a flow of 5 Mbit/s wrote 0 and 48."""
+    out = cli(
+        "run", "cubic", "--watch", "0:goodput", "--every", "1s", "--time", "4s",
+        "--rate", "10mbit", "--traffic", "cbr:rate=5mbit",
+    )  # fmt: skip
+    assert out.code == 0, out.err
+    rows = [line.split() for line in out.out.splitlines()]
+    rates = [float(row[1]) for row in rows if len(row) == 2 and row[0] in ("2", "3", "4")]
+    assert len(rates) == 3
+    assert all(abs(rate - 5e6) < 0.3e6 for rate in rates), rates

@@ -22,6 +22,8 @@ __all__ = ["EveryOption", "Watch", "WatchOption"]
 
 #: A longer table hides what it shows.
 MAX_ROWS = 1000
+#: Rates since the last sample, of which one alone may be 0, or a burst.
+MEANS = ("goodput_bps",)
 #: Columns of the tables that every row has.
 KEYS = ("time_us", "flow")
 
@@ -31,7 +33,8 @@ WatchOption = Annotated[
         "--watch",
         metavar="FLOW[:SERIES,…]",
         help="Print series of one flow over time: of its congestion control's state (`0:mode`), "
-        "or columns of the table of flows (`0:cwnd_pkts,rtt_us`); without names all of its state.",
+        "or columns of the table of flows (`0:goodput,rtt,cwnd`); without names all of its state. "
+        "Goodput is a mean over the time between two rows.",
         rich_help_panel=OUTPUT,
         show_default=False,
     ),
@@ -122,8 +125,14 @@ class Watch:
                 key="watch",
             )
         rows = []
-        for at_us in range(0, run.summary["duration_ns"] // 1000 + 1, int(self.every) // 1000):
-            cells = [at_or_before(*columns[name], at_us) for name in names]
+        step_us = int(self.every) // 1000
+        for at_us in range(0, run.summary["duration_ns"] // 1000 + 1, step_us):
+            cells = [
+                mean_up_to(*columns[name], at_us, step_us)
+                if name in MEANS
+                else at_or_before(*columns[name], at_us)
+                for name in names
+            ]
             if any(cell != "–" for cell in cells):
                 rows.append((f"{at_us / 1e6:g}", *cells))
         print_table(("time, s", *names), rows, title=f"flow {self.flow}", left=())
@@ -150,6 +159,15 @@ def with_unit(name: str, columns: Collection[str]) -> str:
     """Return the column of a series that is named without its unit, as `plot` names it."""
     found = [each for each in columns if each.rpartition("_")[0] == name]
     return found[0] if name not in columns and len(found) == 1 else name
+
+
+def mean_up_to(times_us: Any, column: pa.ChunkedArray, at_us: int, step_us: int) -> str:
+    """Write the mean of the samples of the last `step_us`; a dash without any."""
+    import numpy as np
+
+    first, end = np.searchsorted(times_us, (at_us - step_us, at_us), "right")
+    values = [value for value in column[first:end].to_pylist() if value is not None]
+    return f"{sum(values) / len(values):.0f}" if values else "–"
 
 
 def at_or_before(times_us: Any, column: pa.ChunkedArray, at_us: int) -> str:
