@@ -30,8 +30,10 @@ from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.kinds.scatter import curves_of, ellipse
 from dumbbell.plots.paper_figure import file_names
 from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.plots.result_source import ResultSource
 from dumbbell.plots.run_figures import draw_series
 from dumbbell.plots.transfer_figures import log_marks
+from dumbbell.report.source import sweep_of_run
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.statistics import mean_interval
 from dumbbell.statistics.mean_interval import interval_within
@@ -316,6 +318,28 @@ def test_a_scatter_of_groups_that_share_a_queue_is_over_their_own_rtts(places):
         "rtt_mean_us", "goodput_bps",
     ]  # fmt: skip
     assert default_names(request(places, "cubic").sources, "scatter")[0] == "queue_delay_mean_us"
+
+
+def test_a_scatter_has_every_group_though_one_has_no_rtt(tmp_path):
+    """A call has none: its figure was empty, and CUBIC's too, which is the second group."""
+    groups = [Group("cubic", traffic="datagram:preset=voip"), Group("cubic")]
+    dumbbell.run(Scenario(groups, rate="10mbit", time="2s")).save(tmp_path / "call")
+    sources = request(tmp_path, "call").sources
+    default = tuple(default_names(sources, "scatter"))
+    assert default == ("queue_delay_mean_us", "goodput_bps")
+    for names, count in ((default, 2), (("rtt_mean_us", "goodput_bps"), 1)):
+        ((_, (figure,)),) = draw_kind(request(tmp_path, "call", names=names), "scatter")
+        assert len([curve for curve in figure.curves if curve.label]) == count
+    with pytest.raises(ResultError, match="no group has both `mos` and `rtt_mean_us`"):
+        draw_kind(request(tmp_path, "call", names=("mos", "rtt_mean_us")), "scatter")
+
+
+def test_a_program_is_called_by_its_command_not_by_what_emulate_calls_its_run():
+    group = Group(client=["curl", "x"], server=["true"])
+    scenario = Scenario([group], rate="10mbit", name="curl x over 10mbit, 40ms")
+    run = dumbbell.run(Scenario(["cubic"], rate="10mbit", time="1s"))
+    source = ResultSource(sweep_of_run(dataclasses.replace(run, scenario=scenario)), "r")
+    assert (source.title, source.group_label(0, 0)) == ("", "curl")
 
 
 def test_no_ellipse_is_where_no_value_can_be():

@@ -16,7 +16,7 @@ from dumbbell.figures.style import (
     style_of,
 )
 from dumbbell.plots.labels import check_labels
-from dumbbell.plots.sweep_layout import chosen_axis, is_of_cc, panel_title, value_label
+from dumbbell.plots.sweep_layout import chosen_axis, is_of_cc, is_joined, panel_title, value_label
 from dumbbell.plots.tidy import Source, Values
 from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
@@ -73,6 +73,7 @@ def arrange(
     *,
     x: str | None = None,
     by_group: bool = True,
+    joined: bool = False,
     labels: Sequence[str] = (),
 ) -> list[Panel]:
     """Arrange values into panels, one for each combination of the axes other than `x`.
@@ -87,12 +88,14 @@ def arrange(
         The axis that distinguishes series; the longest by default.
     by_group
         Whether the groups are distinguished; else the values are of links or of whole runs.
+    joined
+        Whether the algorithms that an axis gives a lone group are in one panel.
     labels
         Names of the results instead of theirs; of one result, of its groups, or of the values of
         the axis if it has one group.
     """
     axis = axis_of(sources, x)
-    others = [other_axes(source, axis) for source in sources]
+    others = [other_axes(source, axis, joined=joined) for source in sources]
     kept: dict[str, dict[Key, list[Values]]] = {}
     for each in values:
         source = sources[each.source]
@@ -134,9 +137,13 @@ def algorithms_of(source: Source, values: Values, *, by_group: bool) -> str:
     return "+".join(found)
 
 
-def other_axes(source: Source, axis: Axis | None) -> set[str]:
-    """Return the names of a result's axes that do not change together with one."""
-    names = {other.name for other in source.axes}
+def other_axes(source: Source, axis: Axis | None, *, joined: bool = False) -> set[str]:
+    """Return the names of a result's axes that do not change together with one.
+
+    Without that of a lone group's algorithms, where these are `joined` and not along the axis.
+    """
+    is_joint = joined and source.group_count == 1 and axis is not None and not is_of_cc(axis)
+    names = {other.name for other in source.axes if not (is_joint and is_joined(other))}
     if axis is None or axis.name not in names:
         return names
     found = set()
@@ -277,7 +284,7 @@ class Names:
     def who(self, key: Key) -> str:
         """Return the name of a series without its value of the axis."""
         result = self._result(key) if self._result in self.parts else ""
-        return of_result(result, self._group(key))
+        return of_result(result, self._group(key) or (self._mix(key) if key[3] else ""))
 
     def looks(self) -> dict[Key, tuple[str, str, int]]:
         """Return each series' colour, marker and broken line: no two of a figure look alike.

@@ -49,9 +49,12 @@ class ResultSource:
 
     @property
     def title(self) -> str:
-        """The scenario's name, where one group without a name and an axis of its own has it."""
+        """The scenario's name, where one group without a name and an axis of its own has it.
+
+        A program's group has the program's name.
+        """
         (first, *others) = self.result.scenario.groups
-        has_own = bool(first.name or others or self.view.swept)
+        has_own = bool(first.name or first.client is not None or others or self.view.swept)
         return "" if has_own else self.result.scenario.name
 
     @property

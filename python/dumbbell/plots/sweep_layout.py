@@ -16,8 +16,8 @@ from dumbbell.sweeps import SweepResult
 from dumbbell.sweeps.design import Axis, Cell, label_of, swept_ccs
 
 __all__ = [
-    "Facet", "Layout", "alike_axes", "axis_label", "chosen_axis", "is_of_cc", "joint_label",
-    "lay_out", "panel_title", "tick_label", "value_label",
+    "Facet", "Layout", "alike_axes", "axis_label", "chosen_axis", "is_joined", "is_of_cc",
+    "joint_label", "lay_out", "panel_title", "tick_label", "value_label",
 ]  # fmt: skip
 
 #: How a figure writes the unit of an axis, and the factor to it.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dumbbell.figures.style import PATTERNS
 from dumbbell.plots.arrange import Panel, Series, axis_of
 from dumbbell.plots.kinds.request import Request
-from dumbbell.plots.sweep_layout import alike_axes, joint_label, tick_label, value_label
+from dumbbell.plots.sweep_layout import alike_axes, is_of_cc, joint_label, tick_label, value_label
 from dumbbell.plots.tidy import names_of_groups
 from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
@@ -49,7 +49,9 @@ class Places:
         self.has_axis = axis is not None
         # Of a lone group the axis names the algorithms that it changes.
         groups = {(each.source, each.group) for series in every for each in series.values}
-        self.has_legend = self.has_axis and len(self.who) > 1 and len(groups) > 1
+        is_along = axis is not None and is_of_cc(axis)
+        is_named = len(groups) == 1 and is_along
+        self.has_legend = self.has_axis and len(self.who) > 1 and not is_named
 
     @staticmethod
     def tick(axis: Axis, key: str) -> str:

@@ -41,8 +41,12 @@ class Request:
         """Return the values of a quantity."""
         return values_of(self.sources, name)
 
-    def panels(self, name: str, values: Sequence[Values] | None = None) -> list[Panel]:
-        """Return the values of a quantity, arranged."""
+    def panels(
+        self, name: str, values: Sequence[Values] | None = None, *, joined: bool = False
+    ) -> list[Panel]:
+        """Return the values of a quantity, arranged; a lone group's algorithms `joined` or not."""
         found = self.values(name) if values is None else values
         by_group = len({each.group for each in found}) > 1 or not self.quantity(name).of_links
-        return arrange(self.sources, found, x=self.x, by_group=by_group, labels=self.labels)
+        return arrange(
+            self.sources, found, x=self.x, by_group=by_group, joined=joined, labels=self.labels
+        )

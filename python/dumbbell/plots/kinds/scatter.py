@@ -33,8 +33,17 @@ def default_pair(sources: Sequence[Source]) -> list[str]:
     """Return what is drawn by default: a delay that each group has, and the goodput."""
     shared = any(source.group_count > 1 for source in sources)
     delays = (OWN_DELAY, PAIR[0]) if shared else (PAIR[0], OWN_DELAY)
-    has = [name for name in delays if all(name in source.quantities for source in sources)]
+    has = [name for name in delays if all(is_known(source, name) for source in sources)]
     return [next(iter(has), PAIR[0]), PAIR[1]]
+
+
+def is_known(source: Source, name: str) -> bool:
+    """Whether a result has a metric, of each of its groups if it is theirs."""
+    quantity = source.quantities.get(name)
+    if quantity is None or quantity.of_links:
+        return quantity is not None
+    with_value = {each.group for each in source.values(name) if np.isfinite(each.mean)}
+    return len(with_value) == source.group_count
 
 
 def draw_scatter(request: Request) -> list[Figure]:
@@ -50,7 +59,7 @@ def draw_scatter(request: Request) -> list[Figure]:
     x_name, y_name = request.names
     across = {key_of(each): each.mean for each in request.values(x_name)}
     of_run = {key: mean for key, mean in across.items() if key[3] == 0}
-    per_run = len({key[3] for key in across}) == 1
+    per_run = request.quantity(x_name).of_links
     axis = axis_of(request.sources, request.x)
     by_algorithm = axis is not None and is_of_cc(axis)
     least = [0.0 if is_positive(name) else -np.inf for name in (x_name, y_name)]
@@ -72,6 +81,8 @@ def draw_scatter(request: Request) -> list[Figure]:
                 x_range=range_of(curves, falls=any(word in x_name for word in DELAYS)),
             )
         )
+    if not any(figure.curves for figure in figures):
+        raise ResultError(f"no group has both `{x_name}` and `{y_name}`; use other metrics")
     return figures
 
 
