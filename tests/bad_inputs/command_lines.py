@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dumbbell.base.quantities.excerpt import excerpt
+
 __all__ = ["COMMAND_LINES"]
 
 #: More than Python reads as a number.
@@ -184,9 +186,9 @@ COMMAND_LINES: list[tuple[tuple[str, ...], str]] = [
     ((*SWEEP, "--reps", "1000000000",),
      "reps is 1000000000, which is too many for 1 scenario; use at most 1,000,000, which makes 1,000,000 runs"),
     ((*SWEEP, "--reps", N,),
-     "invalid `--reps`: use a smaller number"),
+     f"invalid `{excerpt(f'--reps {N}')}`: use a smaller number"),
     ((*SWEEP, "--reps", "1.5",),
-     "invalid `--reps`: use a whole number"),
+     "invalid `--reps 1.5`: use a whole number"),
     ((*SWEEP, "--reps", "-1",),
      "reps is -1; it must be at least 1"),
     ((*SWEEP, "--reps", "2", "--seed", "18446744073709551615",),
@@ -250,9 +252,9 @@ COMMAND_LINES: list[tuple[tuple[str, ...], str]] = [
     ((*SWEEP, "--warmup", "100s",),
      "warm-up `100s` leaves nothing of a run of `60s`; use a shorter warm-up or a longer `time`"),
     ((*SWEEP, "--jobs", "0",),
-     "invalid `--jobs`: use 1 or more"),
+     "invalid `--jobs 0`: use 1 or more"),
     ((*SWEEP, "--jobs", "x",),
-     "invalid `--jobs`: use a whole number"),
+     "invalid `--jobs x`: use a whole number"),
     ((*SWEEP, "--resume", ".",),
      "`--resume DIR` runs the sweep as it was started: it cannot be combined with algorithms, fields, axes, repetitions or `--out`; for more repetitions, repeat the first command with more `--reps` and the same `--out`"),
     (("sweep", "--resume", "absent",),
@@ -282,7 +284,7 @@ COMMAND_LINES: list[tuple[tuple[str, ...], str]] = [
     (("score", "linux/cubic", "--only", "start",),
      "`linux/cubic` is the running kernel's own; use `--engine kernel`, or `cubic`"),
     (("score", "reno", "--seeds", "0",),
-     "invalid `--seeds`: use 1 or more"),
+     "invalid `--seeds 0`: use 1 or more"),
     (("gate", "absent.toml",),
      "absent.toml: no such file"),
     (("gate", "frob",),
@@ -350,7 +352,7 @@ COMMAND_LINES: list[tuple[tuple[str, ...], str]] = [
     (("cc", "new", '\x1b',),
      "invalid congestion-control name `\\x1b`: use 1–15 lower-case letters, digits or `_`, starting with a letter, and not a keyword of C or Python"),
     (("cc", "new", "x", "--kind", "foo",),
-     "invalid `--kind`: use one of 'loss', 'delay', 'rate'"),
+     "invalid `--kind foo`: use one of 'loss', 'delay', 'rate'"),
     (("cc", "new", "../x",),
      "invalid congestion-control name `../x`: use 1–15 lower-case letters, digits or `_`, starting with a letter, and not a keyword of C or Python"),
     (("cc", "list", "frob",),

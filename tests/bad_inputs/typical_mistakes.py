@@ -351,7 +351,7 @@ MISTAKES = (
     ),
     (
         "cc new Mine",
-        "invalid congestion-control name `Mine`: use 1–15 lower-case letters, digits or `_`, starting with a letter, and not a keyword of C or Python",
+        "invalid congestion-control name `Mine`: use 1–15 lower-case letters, digits or `_`, starting with a letter, and not a keyword of C or Python, like `mine`",
     ),
     (
         "emulate",
@@ -411,7 +411,7 @@ MISTAKES = (
     ),
     (
         "sweep cubic --jobs 0",
-        "invalid `--jobs`: use 1 or more",
+        "invalid `--jobs 0`: use 1 or more",
     ),
     (
         "run cubic --set rtt",
@@ -568,5 +568,109 @@ MISTAKES = (
     (
         "report s --out s.pdf",
         "`--out s.pdf`: a report is a page of HTML; use `--out s.html`, and for figures as files `dumbbell plot`",
+    ),
+    (
+        "run cubic vs bbr",
+        "unknown congestion control `vs`; write the algorithms one after the other: `copa cubic`",
+    ),
+    (
+        "run cubic x4",
+        "unknown congestion control `x4`; for 4 flows of each algorithm use `--flows 4`",
+    ),
+    (
+        "run cubic*4",
+        "unknown congestion control `cubic*4`; for 4 flows use `--set cubic.flows=4`",
+    ),
+    (
+        "run quic",
+        "unknown congestion control `quic`, which is a transport; `dumbbell emulate -- COMMAND` runs a QUIC program",
+    ),
+    (
+        "run tcp_cubic",
+        "unknown congestion control `tcp_cubic`; did you mean `cubic`?",
+    ),
+    (
+        "run cubic --seed",
+        "`--seed` needs a value: `--seed VALUE`",
+    ),
+    (
+        "sweep cubic --reps=many",
+        "invalid `--reps many`: use a whole number",
+    ),
+    (
+        "run cubic bbr --start 0s --start 5s",
+        "`--start` is given twice; list the groups' values in one: `--start A,B`",
+    ),
+    (
+        "sweep cubic --buffer 1:8",
+        "buffer `1:8`: write a range as `1..8`, with its unit",
+    ),
+    (
+        "run cubic --queue 'fq_codel limit 100'",
+        "unknown queue discipline `fq_codel limit 100`; parameters follow a colon: `fq_codel:limit=100`",
+    ),
+    (
+        "run cubic --queue codel=5ms",
+        "unknown queue discipline `codel=5ms`; parameters follow a colon: `codel:PARAMETER=5ms`",
+    ),
+    (
+        "run cubic --impair jitter=10ms",
+        "unknown impairment `jitter=10ms`; parameters follow a colon: `jitter:PARAMETER=10ms`",
+    ),
+    (
+        "run cubic --impair loss=1%",
+        "unknown impairment `loss=1%`; use the option `--loss 1%`",
+    ),
+    (
+        "run cubic --traffic web",
+        "unknown application `web`; did you mean `page`?",
+    ),
+    (
+        "run cubic --traffic call",
+        "unknown application `call`; did you mean `datagram:preset=voip`?",
+    ),
+    (
+        "run cubic --traffic 10MB",
+        "unknown application `10MB`; a transfer of that size is `--size 10MB`",
+    ),
+    (
+        "run cubic --pdf",
+        "no such option: --pdf; use `dumbbell plot DIR --format pdf` for figures, or print the page from a browser",
+    ),
+    (
+        "run cubic --plot",
+        "no such option: --plot; use --out DIR, then `dumbbell plot DIR`",
+    ),
+    (
+        "plot r -o fig",
+        "no such option: -o; did you mean `--out`?",
+    ),
+    (
+        "emulate --down-loss 1% -- true",
+        "no such option: --down-loss; did you mean `--loss`?",
+    ),
+    (
+        "version",
+        "no such command: `version`; use `dumbbell --version`",
+    ),
+    (
+        "cc show cubic",
+        "no such command: `show`; use `dumbbell cc list NAME`",
+    ),
+    (
+        "cache clear",
+        "no such command: `clear`; use `dumbbell cache prune --all`",
+    ),
+    (
+        "list cc",
+        "nothing to list is called `cc`; use `dumbbell cc list`",
+    ),
+    (
+        "cc new my-cc",
+        "invalid congestion-control name `my-cc`: use 1–15 lower-case letters, digits or `_`, starting with a letter, and not a keyword of C or Python, like `my_cc`",
+    ),
+    (
+        "run @nothing",
+        "unknown scenario `@nothing`; `dumbbell list scenarios` lists them",
     ),
 )

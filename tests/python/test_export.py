@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -13,6 +17,8 @@ from dumbbell.export import export_csv
 from dumbbell.export.latex import escape, written
 from dumbbell.statistics import Interval, mean_interval
 from dumbbell.sweeps import Sweep
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_run_is_a_file_per_table_with_its_columns(cli, short_run, tmp_path):
@@ -77,10 +83,12 @@ def test_a_table_for_latex_has_means_and_intervals(cli, tmp_path):
     lines = (tmp_path / "s" / "latex" / "table.tex").read_text().splitlines()
     assert "booktabs" in lines[0]
     assert "3 runs" in lines[0]
-    assert lines[1:5] == [
-        r"\begin{tabular}{llrr}", r"\toprule",
-        r"queue discipline & group & throughput share (\%) & Jain's index \\", r"\midrule",
+    assert lines[1:6] == [
+        r"\begin{tabular}{@{}llrr@{}}", r"\toprule",
+        r"queue &  & throughput & Jain's \\", r"discipline & group & share (\%) & index \\",
+        r"\midrule",
     ]  # fmt: skip
+    del lines[3]
     assert lines[-2:] == [r"\bottomrule", r"\end{tabular}"]
     shares = [100 * r["share"] for r in swept.rows.to_pylist()
               if (r["queue"], r["group"]) == ("fq_codel", 0)]  # fmt: skip
@@ -91,6 +99,49 @@ def test_a_table_for_latex_has_means_and_intervals(cli, tmp_path):
     assert lines[7].startswith(" & all &  & $"), "what is of the run or a link is no group's"
     assert all(line.endswith(r" &  \\") for line in (lines[5], lines[6]))
     assert all(line.count("&") == 3 for line in lines[5:11])
+
+
+def test_a_table_for_latex_says_what_its_groups_are_judged_by_and_of_which_link(cli, tmp_path):
+    """Of a call the share was there, and not its score."""
+    scenario = dumbbell.Scenario.from_toml(ROOT / "scenarios" / "which-queue.toml")
+    dumbbell.run(scenario.replace(time="3s")).save(tmp_path / "r")
+    for names, said in (
+        ([], ["goodput", "score", "percentile"]),
+        (["--metric", "queue_delay_mean_us"], ["bottleneck"]),
+    ):
+        assert cli("report", "export", str(tmp_path / "r"), "--latex", *names).code == 0
+        text = (tmp_path / "r" / "latex" / "table.tex").read_text()
+        head = text[: text.index("midrule")]
+        assert "% Needs \\usepackage{booktabs}. Of one run.\n" in head
+        assert all(word in head for word in said), head
+
+
+#: Of a column of IEEE's and ACM's templates, the narrower of which is 84 mm.
+COLUMN_PT = 241
+MEASURED = r"""
+\documentclass[10pt]{article}\usepackage{booktabs}\newsavebox\BX
+\begin{document}\footnotesize\sbox\BX{\input{s/latex/table.tex}}
+\typeout{width \the\wd\BX}\usebox\BX\end{document}
+"""
+
+
+def test_the_table_fits_a_paper_s_column(cli, tmp_path):
+    """Its heads alone were 1.9 columns wide, in one line each."""
+    latex = shutil.which("pdflatex")
+    if latex is None:
+        pytest.skip("no LaTeX")
+    scenario = dumbbell.Scenario(["reno", "cubic"], time="1s")
+    Sweep(scenario, {"buffer": "1,2bdp"}, reps=3).run(out=tmp_path / "s")
+    assert cli("report", "export", str(tmp_path / "s"), "--latex").code == 0
+    (tmp_path / "paper.tex").write_text(MEASURED)
+    done = subprocess.run(
+        [latex, "-interaction=nonstopmode", "paper.tex"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (tmp_path / "paper.pdf").exists(), done.stdout
+    width = re.search(r"width ([\d.]+)pt", done.stdout)
+    assert width, done.stdout
+    assert float(width[1]) <= COLUMN_PT
 
 
 def test_an_interval_has_two_digits_and_is_never_rounded_to_zero():

@@ -21,9 +21,9 @@ from dumbbell.figures.canvas import Canvas
 from dumbbell.figures.figure import Curve, Figure, Grid, Mark
 from dumbbell.figures.frame import PRINT, WIDTHS_MM, compose, shared_ranges
 from dumbbell.figures.static import DASHES
-from dumbbell.figures.style import shades, style_of
+from dumbbell.figures.style import OWN, shades, style_of
 from dumbbell.plots.arrange import Series
-from dumbbell.plots.capacity import capacity_mbps
+from dumbbell.plots.capacity import CAPACITY_COLOR, PEAKS, capacity_mbps, peaks_above
 from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
 from dumbbell.plots.kinds.band import intervals
 from dumbbell.plots.kinds.request import Request
@@ -338,8 +338,50 @@ def test_a_program_is_called_by_its_command_not_by_what_emulate_calls_its_run():
     group = Group(client=["curl", "x"], server=["true"])
     scenario = Scenario([group], rate="10mbit", name="curl x over 10mbit, 40ms")
     run = dumbbell.run(Scenario(["cubic"], rate="10mbit", time="1s"))
-    source = ResultSource(sweep_of_run(dataclasses.replace(run, scenario=scenario)), "r")
+    run.scenario = scenario
+    source = ResultSource(sweep_of_run(run), "r")
     assert (source.title, source.group_label(0, 0)) == ("", "curl")
+
+
+@pytest.mark.parametrize("kind", ["bar", "points", "box"])
+def test_the_algorithms_of_a_lone_group_are_side_by_side(tmp_path, kind):
+    """Each had a file of its own, over losses as over queues."""
+    axes = {"cc": "reno,bbr", "loss": "0.1%,1%,2%"}
+    Sweep(Scenario(["cubic"], rate="10mbit", time="1s"), axes).run(cache=False, out=tmp_path / "l")
+    for name in ("rtt",) if kind == "box" else ("goodput_bps", "queue_delay_mean_us"):
+        (figure,) = one(tmp_path, kind, "l", name=name)
+        series = figure.boxes if kind == "box" else figure.curves
+        looks = {(each.label, each.color) for each in series}
+        assert looks == {(style_of(cc).label, style_of(cc).color) for cc in ("reno", "bbr")}
+        assert figure.x_names == ("0.1", "1", "2")
+
+
+def test_groups_of_one_algorithm_have_markers_of_their_own(tmp_path):
+    """On grey paper five groups of CUBIC were five squares."""
+    groups = [Group("cubic", name=name) for name in ("down", "up", "pages")]
+    scenario = Scenario(groups, rate="10mbit", time="1s")
+    Sweep(scenario, {"queue": "bfifo,codel"}).run(cache=False, out=tmp_path / "q")
+    figures = ResultFigures(dumbbell.SweepResult.load(tmp_path / "q"))
+    (figure,) = figures.draw(figures.metric("goodput_bps"))
+    assert len({curve.marker for curve in figure.curves}) == 3
+
+
+def test_the_connections_of_a_run_s_capture_look_as_their_algorithms(cli, tmp_path):
+    """The first looked as Copa and the second as CUBIC, whatever they were."""
+    own = ROOT / "cc" / "reno.bpf.c"
+    outcome = cli("run", "bbr", str(own), "--time", "1s", "--capture", "--out", str(tmp_path / "r"))
+    assert outcome.code == 0, outcome.err
+    (figure,) = one(tmp_path, "line", "r/capture.pcapng", name="goodput")
+    looks = [curve.color for curve in figure.curves]
+    assert looks == [style_of("bbr").color, OWN.color]
+
+
+def test_goodput_above_a_changing_capacity_has_its_reason():
+    curve = Curve("a", np.array([0.0, 1.0]), np.array([9.0, 12.0]), "#000000")
+    area = Curve("capacity", np.array([0.0, 1.0]), np.array([8.0, 10.0]), CAPACITY_COLOR)
+    assert peaks_above([curve], None, [area]) == PEAKS
+    assert peaks_above([curve], None) == ""
+    assert peaks_above([dataclasses.replace(curve, y=np.array([9.0, 10.0]))], None, [area]) == ""
 
 
 def test_no_ellipse_is_where_no_value_can_be():
@@ -752,7 +794,7 @@ def test_the_guide_s_figures_are_drawn(cli, tmp_path, monkeypatch):
     assert {words[0] for words in commands} == {"sweep", "run", "plot"}
     for words in commands:
         small = [] if words[0] == "plot" else ["--time", "3s"]
-        small += ["--start", "0s,1s,2s"] if "--start" in words else []
+        words = ["0s,1s,2s" if word == "0s,5s,10s" else word for word in words]
         outcome = cli(*words, *small, *(["--format", "svg"] if words[0] == "plot" else []))
         assert outcome.code == 0, f"{' '.join(words)}: {outcome.err}"
     drawn_kinds = {words[words.index("--kind") + 1] for words in commands if "--kind" in words}

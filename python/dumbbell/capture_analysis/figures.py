@@ -15,7 +15,7 @@ from dumbbell.figures import Curve, Figure, group_colors
 from dumbbell.figures.floats import to_floats
 from dumbbell.figures.style import CONNECTION_COLORS, shades
 
-__all__ = ["draw_figures", "draw_overview", "rate_bin_us", "rate_mbps"]
+__all__ = ["draw_figures", "draw_overview", "looks_of", "name_of", "rate_bin_us", "rate_mbps"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def kept_connections(analysis: Analysis) -> list[int]:
 def looks_of(analysis: Analysis, connections: Sequence[int]) -> list[tuple[int, str, str]]:
     """Return each connection with its label and colour: its CCA's, if known."""
     groups = [analysis.group_of(number) for number in connections]
-    names = [split_preset(cc.partition(":")[0])[0] for cc in analysis.congestion_controls]
+    names = [name_of(cc) for cc in analysis.congestion_controls]
     free = {
         group: shades(color, groups.count(group)) for group, color in enumerate(group_colors(names))
     }
@@ -61,6 +61,11 @@ def looks_of(analysis: Analysis, connections: Sequence[int]) -> list[tuple[int, 
         (n, connection_label(analysis, n), (others if g is None else free[g]).pop(0))
         for n, g in zip(connections, groups, strict=True)
     ]
+
+
+def name_of(cc: str) -> str:
+    """Return the name of an algorithm without its parameters and preset."""
+    return split_preset(cc.partition(":")[0])[0]
 
 
 def draw_throughput(analysis: Analysis, connections: Sequence[int]) -> Figure:

@@ -18,6 +18,7 @@ from typer.main import get_command
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.base.engine_compat import changed_since_build
 from dumbbell.base.errors import DumbbellError, PrivilegeError, os_reason
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.cli.streams import drop_unwritten, prepare_streams
 from dumbbell.terminal.completion import COMPLETE, prepare
@@ -191,7 +192,7 @@ def message_of(problem: TyperException, arguments: Sequence[str]) -> str:
         from dumbbell.terminal.unknown_option import unknown_option  # slow to load
 
         return unknown_option(problem, arguments)
-    message = in_our_words(problem.format_message().strip().rstrip("."))
+    message = in_our_words(problem.format_message().strip().rstrip("."), arguments)
     if message.startswith(EXTRA):
         return message + option_for_more(problem)
     return message + example_of(problem) if message.startswith("Missing") else message
@@ -211,11 +212,24 @@ def example_of(problem: TyperException) -> str:
     return f"; use e.g. `{first}`" if first else ""
 
 
-def in_our_words(message: str) -> str:
+def in_our_words(message: str, arguments: Sequence[str]) -> str:
     """Return an error about an option's value as the others are; typer's come from pydantic."""
+    if lacking := re.fullmatch("Option '(.*)' requires an argument", message):
+        return f"`{lacking[1]}` needs a value: `{lacking[1]} VALUE`"
     for theirs, ours in VALUE_ERRORS.items():
-        message = re.sub(f"Invalid value for '(.*)': {theirs}", rf"invalid `\1`: {ours}", message)
+        if found := re.fullmatch(f"Invalid value for '(.*?)': {theirs}", message):
+            option = f"{found[1]} {value_of(found[1], arguments)}".rstrip()
+            return found.expand(rf"invalid `{excerpt(option)}`: {ours}")
     return message
+
+
+def value_of(option: str, arguments: Sequence[str]) -> str:
+    """Return the value that an option was given; nothing of an argument's."""
+    for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
+        name, equals, value = word.partition("=")
+        if name == option:
+            return value if equals else after
+    return ""
 
 
 def command_line() -> TyperGroup:

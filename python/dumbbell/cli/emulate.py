@@ -251,7 +251,9 @@ def emulate_command(
     if json:
         print_json({**result.to_dict(), "exit_code": code})
     if not quiet:
-        print_emulation(result)
+        print_emulation(result, is_within=path_around() is not None)
+        if code and serve and not ports:
+            note("the server may not have listened yet: wait for it with `--ready tcp:PORT`")
         if out_dir is not None:
             note(f"saved in {out_dir}")
     return code

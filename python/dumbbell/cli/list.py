@@ -27,6 +27,9 @@ LISTS = {
     "tcp": "releases of Linux whose TCP hosts can have",
 }
 
+#: What people call what another command lists.
+ALGORITHMS = ("algorithms", "cc", "ccs", "congestion-controls")
+
 
 def complete_lists(incomplete: str) -> list[tuple[str, str]]:
     """Complete what can be listed."""
@@ -40,6 +43,8 @@ def list_command(
     ] = None,
 ) -> int:
     """List metrics, queue disciplines, traffic or releases of TCP."""
+    if what in ALGORITHMS:
+        raise ScenarioError(f"nothing to list is called `{what}`; use `dumbbell cc list`")
     if what is not None:
         raise ScenarioError(f"nothing to list is called `{what}`{nearest(what, LISTS)}")
     for name, text in LISTS.items():

@@ -50,8 +50,18 @@ def metrics_command(
     else:
         (one,) = chosen
         out().print(f"{one.name} ({unit_of(one)}, of a {one.per})\n", markup=False)
-        out().print(inspect.cleandoc(one.doc), markup=False)
+        out().print(reflowed(inspect.cleandoc(one.doc)), markup=False)
     return 0
+
+
+def reflowed(doc: str) -> str:
+    """Return a docstring without the line breaks of its source: the terminal has its own."""
+    paragraphs = []
+    for text in doc.split("\n\n"):
+        lines = text.split("\n")
+        head = lines[:2] if len(lines) > 1 and set(lines[1]) == {"-"} else []
+        paragraphs.append("\n".join([*head, " ".join(lines[len(head) :])]))
+    return "\n\n".join(paragraphs)
 
 
 def describe(metric: Metric) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dumbbell.cli.link_table import percent
 from dumbbell.run import Run
 from dumbbell.run.directions import Got, Way, ways_of
 from dumbbell.run.links import LinkCounts
+from dumbbell.scenario.describe_path import describe_path
 from dumbbell.scenario.link import BOTTLENECK, UNLIMITED, UP
 from dumbbell.terminal.console import err, paint
 
@@ -21,9 +22,14 @@ MAX_RATES = 4
 MAX_CHANGES = 2
 
 
-def print_emulation(result: Run) -> None:
-    """Print each way with who got what of it, and the verdict, to stderr."""
+def print_emulation(result: Run, *, is_within: bool = False) -> None:
+    """Print each way with who got what of it, and the verdict, to stderr.
+
+    Above that of a path within another, whose summary follows, is which path it is.
+    """
     console = err()
+    if is_within:
+        console.print(f"the inner path: {describe_path(result.scenario)}", markup=False)
     ways = {way.links[0]: way for way in ways_of(result) if way.links}
     labels = result.scenario.group_labels
     for link in result.links:

@@ -20,6 +20,7 @@ from dumbbell.base.quantities.plain_value import check_printable
 from dumbbell.base.quantities.quantity import MAX_DIGITS, is_count
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES, tree_in_use
 from dumbbell.congestion_control.presets import preset_of, presets_of
+from dumbbell.congestion_control.unknown_name import what_is_meant
 
 __all__ = [
     "CongestionControlChoice",
@@ -259,10 +260,7 @@ class CongestionControlChoice:
             return
         if self.name not in known:
             check_no_directory(self.name)
-            hint = nearest(self.name, known)
-            if "," in self.name:
-                names = " ".join(filter(None, (name.strip() for name in self.name.split(","))))
-                hint = f"; separate algorithms with a space: `{names}`"
+            hint = what_is_meant(self.name, known)
             message = f"unknown congestion control `{excerpt(self.name)}`{hint}"
             raise ScenarioError(message, key="cc")
         if self.preset:
@@ -279,6 +277,10 @@ class CongestionControlChoice:
             object.__setattr__(self, "name", tree.source(self.name))
             return True
         stem = self.name.removeprefix("tcp_")
+        if stem in congestion_controls():
+            raise ScenarioError(
+                f"unknown congestion control `{self.name}`; did you mean `{stem}`?", key="cc"
+            )
         if stem in LINUX_NAMES:
             raise ScenarioError(
                 f"`{self.name}` is not built in; with Linux's sources at hand use "

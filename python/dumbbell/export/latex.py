@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 from dumbbell.base.errors import ResultError, nearest
 from dumbbell.base.quantities.pluralize import pluralize
 from dumbbell.base.writing import write_file
-from dumbbell.metrics import Metric
+from dumbbell.metrics import Metric, judged_by
 from dumbbell.plots.result_figures import SweepView, usual_names
 from dumbbell.plots.sweep_layout import axis_label, tick_label
 from dumbbell.report.source import load_results
@@ -31,6 +32,8 @@ SPECIAL_LETTERS = re.compile("|".join(map(re.escape, SPECIAL)))
 #: Significant digits of an interval, as in tables of measurements; and what is no interval but the
 #: rounding of a computer.
 INTERVAL_DIGITS, ROUNDING = 2, 1e-12
+#: Of a head, in characters.
+HEAD_WIDTH = 9
 #: In a cell without a value.
 NOTHING = "--"
 #: The row of what is not a group's.
@@ -49,7 +52,8 @@ def export_latex(
     out
         Directory of the file, created if it does not exist; by default ``latex`` in `directory`.
     metrics
-        Names; by default share, goodput per flow and queueing delay.
+        Names; by default those that the groups are judged by, else share, goodput per flow and
+        queueing delay.
 
     Returns
     -------
@@ -78,7 +82,9 @@ def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
         Of the metrics.
     """
     known = {metric.name: metric for metric in view.values.metrics}
-    wanted = names or usual_names(list(known), is_alone=False)
+    scenario = view.result.scenario
+    judging = dict.fromkeys(metric.name for metric in judged_by(scenario).values())
+    wanted = names or [*judging] or usual_names(list(known), is_alone=False)
     for name in wanted:
         if name not in known:
             hint = nearest(name, known) or "; `dumbbell list metrics` lists them"
@@ -95,7 +101,7 @@ def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
     of_run = [len(groups)] if several else []
     heads = [axis_label(axis, view.labels) for axis in axes]
     heads += ["group"] if len(groups) > 1 else []
-    heads += [head_of(metric) for metric in metrics]
+    heads += [head_of(metric, of_several=len(scenario.links) > 1) for metric in metrics]
     lines = []
     last: list[str] = []
     for cell in view.result.cells:
@@ -116,16 +122,16 @@ def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
             ]  # fmt: skip
             lines.append(" & ".join(words) + r" \\")
             last = place
-    columns = "l" * (len(heads) - len(metrics)) + "r" * len(metrics)
+    columns = f"@{{}}{'l' * (len(heads) - len(metrics))}{'r' * len(metrics)}@{{}}"
     n = sorted({len(view.values.at.get((cell.index, 0), ())) for cell in view.result.cells})
     reps = pluralize(n[0], "run") if len(n) == 1 else f"{n[0]} to {n[-1]} runs"
+    means = f"Means over {reps}, with 95 % intervals from {MIN_INTERVAL} on."
     return "\n".join(
         [
-            rf"% Needs \usepackage{{booktabs}}. Means over {reps}, with 95 % intervals from "
-            f"{MIN_INTERVAL} on.",
+            rf"% Needs \usepackage{{booktabs}}. {'Of one run.' if n == [1] else means}",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
-            " & ".join(map(escape, heads)) + r" \\",
+            *head_lines(heads),
             r"\midrule",
             *lines,
             r"\bottomrule",
@@ -135,10 +141,21 @@ def latex_table(view: SweepView, names: Sequence[str] = ()) -> str:
     )
 
 
-def head_of(metric: Metric) -> str:
-    """Return the head of a metric's column, with its unit."""
+def head_lines(heads: Sequence[str]) -> list[str]:
+    """Return the heads of the columns in as many lines as let a table fit a paper's column."""
+    broken = [textwrap.wrap(head, HEAD_WIDTH, break_long_words=False) for head in heads]
+    most = max(map(len, broken))
+    lines = zip(*([""] * (most - len(each)) + each for each in broken), strict=True)
+    return [" & ".join(map(escape, line)) + r" \\" for line in lines]
+
+
+def head_of(metric: Metric, *, of_several: bool) -> str:
+    """Return the head of a metric's column, with its unit, and which of several links it is of."""
     unit = metric.shown_unit or ("" if metric.unit == "1" else metric.unit)
-    return f"{metric.title} ({unit})" if unit else metric.title
+    title = metric.title
+    if metric.per == "link" and of_several:
+        title += f" at {metric.link}" if metric.link else " at the bottleneck"
+    return f"{title} ({unit})" if unit else title
 
 
 def value_of(view: SweepView, metric: Metric, cell: int, group: int, digits: dict[str, int]) -> str:

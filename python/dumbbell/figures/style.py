@@ -12,6 +12,7 @@ from dumbbell.congestion_control.choice import is_file, is_python_class, split_p
 
 __all__ = [
     "CONNECTION_COLORS",
+    "MARKERS",
     "OTHER_COLORS",
     "OWN",
     "PATTERNS",
@@ -20,6 +21,7 @@ __all__ = [
     "buffer_colors",
     "cc_label",
     "distinct_colors",
+    "distinct_markers",
     "group_colors",
     "shades",
     "style_of",
@@ -68,6 +70,8 @@ OWN = Style("", "#000000", "d")
 OWN_COLORS = (OWN.color, "#b3003b", "#5b21b6")
 #: For further groups of the same congestion control: the rest of the palette.
 OTHER_COLORS = ("#e69f00", "#56b4e9", "#8b6d00", "#6c6c6c")
+#: Markers for what would have the same as another.
+MARKERS = "osD^vPXp<>h*"
 #: Kinds of broken lines and of hatches, for grey paper.
 PATTERNS = 4
 #: Viridis (Smith and van der Walt, CC0) from 0.2 to 0.9 in steps of 0.1: without its ends, of which
@@ -110,6 +114,15 @@ def distinct_colors(styles: Sequence[Style]) -> list[str]:
         wanted = (style.color, *own, *OTHER_COLORS, *CONNECTION_COLORS)
         colors.append(next((color for color in wanted if color not in colors), UNKNOWN_COLOR))
     return colors
+
+
+def distinct_markers(styles: Sequence[Style]) -> list[str]:
+    """Return a marker per style: its own, or another if that is taken."""
+    markers: list[str] = []
+    for style in styles:
+        wanted = (style.marker, *MARKERS)
+        markers.append(next((each for each in wanted if each not in markers), style.marker))
+    return markers
 
 
 def shades(color: str, count: int) -> list[str]:

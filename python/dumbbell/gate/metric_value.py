@@ -42,8 +42,13 @@ def read_value(text: str, metric: Metric) -> float:
     percent = metric.unit == "1" and text.endswith("%")
     digits = text.removesuffix("%").strip() if percent else text
     if not NUMBER.fullmatch(digits):
-        fits = "`0.95` or `95%`" if metric.unit == "1" else "a plain number"
-        raise GateError(f"{metric.name} `{text}` does not fit its unit {metric.unit}; use {fits}")
+        if metric.unit == "1":
+            raise GateError(
+                f"{metric.name} `{text}` is not a number without a unit; use `0.95` or `95%`"
+            )
+        raise GateError(
+            f"{metric.name} `{text}` does not fit its unit {metric.unit}; use a plain number"
+        )
     return float(digits) / 100 if percent else float(digits)
 
 

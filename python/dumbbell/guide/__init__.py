@@ -96,5 +96,7 @@ def scenario_file(word: str) -> str:
     known = scenarios()
     name = word.removeprefix(AT).removesuffix(".toml")
     if name not in known:
-        raise ScenarioError(f"unknown scenario `{word}`{nearest(name, known)}")
+        near = nearest(name, known)
+        near = near if "did you mean" in near else "; `dumbbell list scenarios` lists them"
+        raise ScenarioError(f"unknown scenario `{word}`{near}")
     return str(known[name])

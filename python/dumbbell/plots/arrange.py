@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.figures.style import (
     CONNECTION_COLORS,
+    MARKERS,
     PATTERNS,
     UNKNOWN_COLOR,
     buffer_colors,
@@ -16,18 +17,16 @@ from dumbbell.figures.style import (
     style_of,
 )
 from dumbbell.plots.labels import check_labels
-from dumbbell.plots.sweep_layout import chosen_axis, is_of_cc, is_joined, panel_title, value_label
+from dumbbell.plots.sweep_layout import chosen_axis, is_joined, is_of_cc, panel_title, value_label
 from dumbbell.plots.tidy import Source, Values
 from dumbbell.sweeps import Axis
 from dumbbell.sweeps.design import label_of
 
-__all__ = ["MARKERS", "Panel", "Series", "arrange", "axis_of", "other_axes"]
+__all__ = ["Panel", "Series", "arrange", "axis_of", "other_axes"]
 
 #: Whose a series is: the place of its result, its value of the axis, its group, and the algorithm
 #: that an axis gives that; of what is no group's, the algorithms of all.
 Key = tuple[int, str, int, str]
-#: Markers for series whose algorithm's own is taken.
-MARKERS = "osD^vPXp<>h*"
 #: Shades of a colour that eyes distinguish, with the dashes: as many as an axis of powers of two
 #: from 0.5 to 64 has.
 MAX_SHADES = 8

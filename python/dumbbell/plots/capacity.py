@@ -48,11 +48,14 @@ def capacity_mbps(scenario: Scenario, name: str, bins_s: FloatArray) -> FloatArr
     return None
 
 
-def peaks_above(curves: Sequence[Curve], link_mbps: float | None) -> str:
-    """Say why goodput is above what a link can carry; nothing if it is not."""
-    if link_mbps is None:
+def peaks_above(
+    curves: Sequence[Curve], link_mbps: float | None, capacity: Sequence[Curve] = ()
+) -> str:
+    """Say why goodput is above what a link can carry, at most if that changes; else nothing."""
+    most = max((float(each.y.max()) for each in capacity), default=link_mbps)
+    if most is None:
         return ""
-    limit = MORE_THAN_ROUNDING * link_mbps
+    limit = MORE_THAN_ROUNDING * most
     ends = [each for c in curves for each in (c.y, c.high) if each is not None]
     return PEAKS if any((each > limit).any() for each in ends) else ""
 

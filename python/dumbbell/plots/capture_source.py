@@ -9,10 +9,10 @@ import numpy as np
 
 from dumbbell.capture_analysis import Analysis
 from dumbbell.capture_analysis.connection_table import connection_label
-from dumbbell.capture_analysis.figures import rate_bin_us, rate_mbps
+from dumbbell.capture_analysis.figures import looks_of, name_of, rate_bin_us, rate_mbps
 from dumbbell.figures.figure import FloatArray
 from dumbbell.figures.floats import to_floats
-from dumbbell.figures.style import CONNECTION_COLORS
+from dumbbell.figures.style import distinct_markers, style_of
 from dumbbell.plots.tidy import Quantity, Values
 from dumbbell.sweeps import Axis, Cell
 
@@ -118,7 +118,16 @@ class CaptureSource:
 
     def look(self, group: int, cell: int | None) -> tuple[str, str]:  # noqa: ARG002 -- it has one cell
         """Return a connection's colour and marker."""
-        return CONNECTION_COLORS[group % len(CONNECTION_COLORS)], "os^vDPXp"[group]
+        return self._looks[group]
+
+    @cached_property
+    def _looks(self) -> list[tuple[str, str]]:
+        """Each connection's colour and marker: its algorithm's, if it is known."""
+        ccs = self.analysis.congestion_controls
+        groups = [self.analysis.group_of(number) for number in self.connections]
+        styles = [style_of("" if g is None else name_of(ccs[g])) for g in groups]
+        colors = [color for _, _, color in looks_of(self.analysis, self.connections)]
+        return list(zip(colors, distinct_markers(styles), strict=True))
 
     def capacity_mbps(self, bins: FloatArray) -> FloatArray | None:  # noqa: ARG002
         """Return nothing: a capture does not say what a link could carry."""

@@ -12,7 +12,7 @@ import numpy as np
 from dumbbell.base.errors import ResultError, nearest
 from dumbbell.congestion_control.choice import split_preset
 from dumbbell.figures.figure import Curve, Figure
-from dumbbell.figures.style import OTHER_COLORS, UNKNOWN_COLOR, style_of
+from dumbbell.figures.style import OTHER_COLORS, UNKNOWN_COLOR, distinct_markers, style_of
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.models import MODELS, Model, Prediction, models_of
 from dumbbell.plots.cell_values import CellValues
@@ -70,7 +70,7 @@ class SweepView:
         self.labels = design_labels(result.design)
         self.swept = swept_ccs(result.design)
         self.colors = group_colors(result.scenario)
-        self.markers = [style.marker for style in group_styles(result.scenario)]
+        self.markers = distinct_markers(group_styles(result.scenario))
         self.given: dict[tuple[int, str], str] = {}  # what the reader calls a group, or its CCA
         self.cells = cells or {cell.index: cell.index for cell in result.cells}
         self.predictions = cache(self._predictions)
@@ -164,7 +164,9 @@ class SweepView:
         if style is None or swept == str(self.result.scenario.groups[group].cc):
             return self.colors[group], self.markers[group]
         wanted = (style.color, *OTHER_COLORS, self.colors[group])
-        return next(color for color in wanted if color not in others), style.marker
+        color = next(color for color in wanted if color not in others)
+        markers = [marker for at, marker in enumerate(self.markers) if at != group]
+        return color, style.marker if style.marker not in markers else self.markers[group]
 
     def _predictions(self, cell: int) -> dict[str, tuple[Model, Prediction]]:
         """Return the models' predictions of a cell."""

@@ -301,7 +301,7 @@ def draw_quantity(
         return drawn
     capacity = draw_capacity(run, rates)
     link_mbps = (run.link(payload_link(run))["link_rate_bps"] or 0) / 1e6
-    caption = peaks_above(curves, None if capacity else link_mbps or None)
+    caption = peaks_above(curves, link_mbps or None, capacity)
     return dataclasses.replace(drawn, curves=(*capacity, *curves), caption=caption)
 
 

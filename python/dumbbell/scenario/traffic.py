@@ -53,6 +53,12 @@ LOAD_PARAMETER = ElementParameter(
 )
 #: The parameter that sets others.
 PRESET = "preset"
+#: What others call an application.
+CALLED = {
+    "call": "datagram:preset=voip", "ftp": "bulk", "http": "page", "udp": "datagram", "web": "page",
+}  # fmt: skip
+#: Bytes, where an application is expected.
+BYTES = re.compile(r"\d[\d.]* ?[kKMG]?i?B")
 PRESET_NAMED = re.compile(rf"(?:^|,)\s*{PRESET}\s*=\s*([^,\s]+)")
 
 
@@ -125,7 +131,11 @@ class TrafficChoice(ElementChoice):
 
     @classmethod
     def preset_named(cls, name: str) -> str:
-        """Say that a name is of an application's preset."""
+        """Say that a name is of an application's preset, or what others call an application."""
+        if name in CALLED:
+            return f"unknown application `{name}`; did you mean `{CALLED[name]}`?"
+        if BYTES.fullmatch(name):
+            return f"unknown application `{name}`; a transfer of that size is `--size {name}`"
         of = [f"{each}:{PRESET}={name}" for each, it in cls.known().items() if name in it.presets]
         return f"unknown application `{name}`; did you mean `{of[0]}`?" if of else ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import typer
@@ -21,8 +22,19 @@ __all__ = ["CommandGroup", "LazyCommand", "examples", "with_plain_help"]
 
 #: A line break within a paragraph.
 SINGLE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
+#: Options that take a value per group.
+LISTED = ("--start", "--stop")
 #: What ``--help`` calls the types of options.
 TYPES = {"bool": "", "int": "N", "float": "X", "str": "TEXT", "Path": "PATH", "list[str]": "TEXT"}
+
+
+#: What a command of other programs is here.
+INSTEAD = {
+    "cache clear": "dumbbell cache prune --all",
+    "cc info": "dumbbell cc list NAME",
+    "cc show": "dumbbell cc list NAME",
+    "dumbbell version": "dumbbell --version",
+}
 
 
 class CommandGroup(TyperGroup):
@@ -33,7 +45,8 @@ class CommandGroup(TyperGroup):
         name = args[0]
         if name in self.commands or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        near = nearest(name, self.commands)
+        instead = INSTEAD.get(f"{ctx.info_name} {name}")
+        near = f"; use `{instead}`" if instead else nearest(name, self.commands)
         raise ScenarioError(f"no such command: `{excerpt(name)}`{near}")
 
 
@@ -69,7 +82,26 @@ class LazyCommand(TyperCommand):
 
     def make_context(self, *arguments: Any, **named: Any) -> Any:
         """Begin to call it."""
-        return self.load().make_context(*arguments, **named)
+        command = self.load()
+        refuse_repeated(command, arguments[1])
+        return command.make_context(*arguments, **named)
+
+
+def refuse_repeated(command: Any, words: Sequence[str]) -> None:
+    """Refuse an option of a value per group that is given twice: the first would be lost.
+
+    Raises
+    ------
+    ScenarioError
+        There is one before `--`.
+    """
+    given = [word.partition("=")[0] for word in words[: [*words, "--"].index("--")]]
+    known = {name for param in command.params for name in param.opts if not param.multiple}
+    for option in LISTED:
+        if option in known and given.count(option) > 1:
+            raise ScenarioError(
+                f"`{option}` is given twice; list the groups' values in one: `{option} A,B`"
+            )
 
 
 def with_plain_help(command: Any) -> Any:

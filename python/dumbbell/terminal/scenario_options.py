@@ -116,7 +116,7 @@ def base_scenario(
     of_up = of_up_link(values)
     for name, value in values.items():
         if name in fields_of(Scenario):
-            check_settable(name, links, files)
+            check_settable(name, value, links, files)
             words[name] = value
         elif name not in of_up:
             set_of_groups(name, value, tables)
@@ -221,13 +221,15 @@ def refuse_values(what: Sequence[str], values: Mapping[str, Any]) -> None:
             )
 
 
-def check_settable(name: str, links: Sequence[Mapping[str, Any]], files: Sequence[str]) -> None:
+def check_settable(
+    name: str, value: Any, links: Sequence[Mapping[str, Any]], files: Sequence[str]
+) -> None:
     """Refuse an option of the only link for a file that has links."""
     field = fields_of(Scenario)[name]
     if links and isinstance(field, Shorthand):
         raise ScenarioError(
             f"`{field.option}` cannot be combined with the links of {files[0]}; use "
-            f"`--set link.{links[0]['name']}.{name}={field.example}`",
+            f"`--set link.{links[0]['name']}.{name}={value}`",
             key=name,
         )
 

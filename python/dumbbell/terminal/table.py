@@ -182,17 +182,31 @@ class FittedTable:
     def drawn(self, columns: Sequence[int]) -> Table:
         """Return some columns as a table of rich's."""
         grid = Table(box=BOX, pad_edge=False, padding=(0, GAP - 1, 0, 0), show_edge=False)
-        spare = max(0, self.width - self.width_of(columns))
+        given = self.given(columns)
         for i in columns:
-            # What the longest line has beyond the longest word, as long as there is room.
-            longest = longest_line([self.heads[i], *(row[i] for row in self.rows)])
-            given = min(spare, longest - self.least[i])
-            spare -= given
             justify = "left" if i in self.left else "right"
-            grid.add_column(escape(self.heads[i]), justify=justify, width=self.least[i] + given)  # type: ignore[arg-type]
+            grid.add_column(escape(self.heads[i]), justify=justify, width=self.least[i] + given[i])  # type: ignore[arg-type]
         for row in self.rows:
             grid.add_row(*(paint(row[i]) for i in columns))
         return grid
+
+    def given(self, columns: Sequence[int]) -> dict[int, int]:
+        """Return what each column gets beyond its least width, as long as there is room.
+
+        Names get what their longest line takes; of the rest each gets as much, if it takes it.
+        """
+        spare = max(0, self.width - self.width_of(columns))
+        wanted = {
+            i: longest_line([self.heads[i], *(row[i] for row in self.rows)]) - self.least[i]
+            for i in columns
+        }
+        found = {}
+        others = sorted((i for i in columns if i >= self.stub), key=lambda i: wanted[i])
+        for at, i in enumerate(order := [*(i for i in columns if i < self.stub), *others]):
+            share = spare if i < self.stub else spare // (len(order) - at)
+            found[i] = min(share, wanted[i])
+            spare -= found[i]
+        return found
 
 
 def in_parts(text: str) -> str:

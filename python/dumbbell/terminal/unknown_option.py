@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from typing import Any
 
@@ -23,6 +23,8 @@ LIST, ONE_OF = "--list", "One of: "
 INSTEAD = {
     "--cc": "algorithms are arguments: `copa cubic`",
     "--csv": "use --out DIR, then `dumbbell report export DIR --csv`",
+    "--pdf": "use `dumbbell plot DIR --format pdf` for figures, or print the page from a browser",
+    "--plot": "use --out DIR, then `dumbbell plot DIR`",
     "--pcap": "use `--capture`, which writes packets as pcapng",
     "-t": "use `--time 10s`, with a unit",
     "--stagger": "use `--start 0s,5s`, a time per group, or `--jitter 5s`, a random delay of up to "
@@ -49,6 +51,8 @@ def unknown_option(problem: Any, arguments: Sequence[str]) -> str:
     instead = "--cc" if meant and meant.name == "cc" else option
     if instead in INSTEAD:
         return f"{wrong}; {INSTEAD[instead]}"
+    if other := by_its_long_name(option, known):
+        return f"{wrong}; did you mean `{other}`?"
     if option == LIST and (what := listed_by(command)):
         return f"{wrong}; {what}"
     if meant and meant.option in known:
@@ -61,6 +65,12 @@ def unknown_option(problem: Any, arguments: Sequence[str]) -> str:
     if "did you mean" not in near:
         near = f"; `{problem.ctx.command_path} --help` lists the options"
     return f"{wrong}{near}"
+
+
+def by_its_long_name(option: str, known: Collection[str]) -> str:
+    """Return what `-o` and `--down-loss` are here, where the command has it; else nothing."""
+    long = {"-o": "--out"}.get(option) or option.replace("--down-", "--")
+    return long if long != option and long in known else ""
 
 
 def listed_by(command: Any) -> str:

@@ -50,19 +50,23 @@ def split(text: str, what: str, examples: str) -> tuple[Fraction, str]:
     if match is None:
         message = f"{what} `{excerpt(text)}` is not a number with a unit; use e.g. {examples}"
         raise ScenarioError(message, key=what)
-    check_range(text, what)
+    check_range(text, what, has_unit=True)
     if not match[2]:
         raise ScenarioError(f"{what} `{excerpt(text)}` has no unit; use e.g. {examples}", key=what)
     return Fraction(match[1]), match[2]
 
 
-def check_range(text: str, what: str) -> None:
-    """Refuse `1-16bdp`, which is written `1..16bdp`."""
+def check_range(text: str, what: str, *, has_unit: bool = False) -> None:
+    """Refuse `1-16bdp`, which is written `1..16bdp`; the unit may be missing where it must be."""
     match = NUMBER.fullmatch(text)
     ends = match and DASHED.fullmatch(match[2])
     if match and ends:
         written = excerpt(f"{match[1]}{ends[1] or ''}..{ends[2]}")
-        raise ScenarioError(f"{what} `{excerpt(text)}`: write a range as `{written}`", key=what)
+        lacks_unit = has_unit and not re.search(r"[^\W\d]", written)
+        unit = ", with its unit" if lacks_unit else ""
+        raise ScenarioError(
+            f"{what} `{excerpt(text)}`: write a range as `{written}`{unit}", key=what
+        )
 
 
 def as_text(value: Any, what: str, examples: str) -> str:

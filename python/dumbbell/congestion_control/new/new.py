@@ -65,9 +65,11 @@ def new(name: str, directory: Path, kind: Kind = "loss") -> list[Path]:
         The compiler cannot compile any of our sources.
     """
     if not NAME.fullmatch(name) or name in TAKEN or keyword.iskeyword(name):
+        valid = re.sub(r"\W+", "_", name.lower(), flags=re.ASCII)
+        like = f", like `{valid}`" if NAME.fullmatch(valid) and valid not in TAKEN else ""
         raise ScenarioError(
             f"invalid congestion-control name `{excerpt(name)}`: use 1–15 lower-case letters, "
-            "digits or `_`, starting with a letter, and not a keyword of C or Python",
+            f"digits or `_`, starting with a letter, and not a keyword of C or Python{like}",
             key="cc",
         )
     if name in congestion_controls():

@@ -55,11 +55,10 @@ def draw_band(request: Request, name: str) -> list[Figure]:
 
 
 def peaks_caption(request: Request, curves: Sequence[Curve]) -> str:
-    """Say why goodput is above what the link of the first result can carry; nothing if it is not.
-
-    Of a link whose rate changes the figure shows it.
-    """
-    return peaks_above(curves, request.sources[0].link_mbps)
+    """Say why goodput is above what the first result's link can carry; nothing if it is not."""
+    capacity = [curve for curve in curves if curve.color == CAPACITY_COLOR]
+    drawn = [curve for curve in curves if curve.color != CAPACITY_COLOR]
+    return peaks_above(drawn, request.sources[0].link_mbps, capacity)
 
 
 def mean_curve(series: Series, grid: TimeGrid) -> Curve:

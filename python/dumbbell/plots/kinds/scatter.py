@@ -9,8 +9,8 @@ import numpy as np
 
 from dumbbell.base.errors import ResultError
 from dumbbell.figures.figure import Curve, Figure, FloatArray
-from dumbbell.figures.style import OWN, PATTERNS, shades
-from dumbbell.plots.arrange import MARKERS, Series, axis_of, free
+from dumbbell.figures.style import MARKERS, OWN, PATTERNS, shades
+from dumbbell.plots.arrange import Series, axis_of, free
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.result_figures import is_positive
 from dumbbell.plots.sweep_layout import is_of_cc
