@@ -411,6 +411,17 @@ def test_closed_streams_are_no_ones_files(tmp_path):
     )
 
 
+def test_a_file_is_not_blamed_for_what_the_process_may_not_open(tmp_path):
+    """It was said not to compile: `Too many open files`."""
+    file = tmp_path / "own.bpf.c"
+    file.write_bytes((ROOT / "cc" / "reno.bpf.c").read_bytes())
+    answers = [in_shell(f"ulimit -n {limit}; $D run {file} --time 1s") for limit in range(14, 19)]
+    assert any(code == 2 for code, _, _ in answers)
+    for code, _, err in answers:
+        assert code == 0 or "allow more (`ulimit -n`)" in err
+        assert "does not compile" not in err
+
+
 def test_a_mix_may_be_longer_than_a_path(cli):
     mix = "+".join(["reno"] * 900)
     assert len(mix) > os.pathconf("/", "PC_PATH_MAX")

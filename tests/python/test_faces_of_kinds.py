@@ -259,6 +259,10 @@ def test_the_csv_of_groups_has_each_way(emulated: Path, tmp_path: Path) -> None:
     assert [row["protocols"] for row in group_rows(of_udp)] == ["udp", "", ""]
     assert [row["cc"] for row in group_rows(of_udp)] == [None, "cubic", "cubic"]
     assert group_rows(run)[0]["cc"] == "linux/cubic"
+    assert {row["inflight_mean_pkts"] for row in group_rows(run)[:1]} == {None}, "no socket said it"
+    summary = {**run.summary, "flows": [{**f, "rtt_min_us": 0} for f in run.summary["flows"]]}
+    silent = Run(run.scenario, summary, run.tables)
+    assert {row["rtt_mean_us"] for row in group_rows(silent)} == {None}
 
 
 def test_a_program_without_payload_has_no_rate(

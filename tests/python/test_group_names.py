@@ -212,6 +212,14 @@ def test_names_are_given_by_index_or_algorithm():
         base_scenario(["cubic", "cubic"], {}, names=["cubic=x"])
 
 
+def test_a_word_that_names_no_group_of_several_is_said_to_be_the_title(capsys):
+    base_scenario(["copa", "cubic"], {}, names=["Thesis"])
+    assert "`Thesis` is the title; a group's name is `--name 0=Thesis`" in capsys.readouterr().err
+    base_scenario(["copa", "cubic"], {}, names=["Copa and CUBIC"])
+    base_scenario(["copa"], {}, names=["Thesis"])
+    assert capsys.readouterr().err == ""
+
+
 def test_a_name_without_a_group_is_the_only_group_s():
     assert base_scenario(["cubic"], {}, names=["foo"]).groups[0].name == "foo"
     titled = base_scenario(["cubic"], {}, names=["20 Mbit/s: a title"])

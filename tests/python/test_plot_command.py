@@ -272,7 +272,7 @@ def test_one_repetition_has_no_bars():
     [
         (["--metric", "goodput"], "the runs have no metric `goodput`; did you mean `goodput_bps`"),
         (["--model", "wear"], "unknown model `wear`; did you mean `ware`"),
-        (["--model", "copa"], "model `copa` does not predict `share` of these flows"),
+        (["--model", "copa"], "model `copa` does not predict `share` of these flows: it "),
         (["--size", "3col"], "unknown size `3col`"),
         (["--format", "gif"], "unknown format `gif`"),
         (["--style", "poster"], "unknown style `poster`"),
@@ -360,3 +360,25 @@ def test_what_a_run_cannot_be_drawn_by_is_refused(cli, tmp_path, short_run, word
     assert outcome.code == 2
     assert said in outcome.err
     assert not (tmp_path / "run" / "plots").exists()
+
+
+def test_a_model_that_does_not_apply_says_why(cli, tmp_path):
+    """And one that has other metrics names them."""
+    words = ("--axis", "cc=reno,cubic", "--loss", "1%,2%", "--time", "1s")
+    assert cli("sweep", "cubic", *words, "--out", str(tmp_path / "loss")).code == 0
+    drawn = cli("plot", str(tmp_path / "loss"), "--model", "mathis", "--metric", "goodput_bps")
+    assert "of these flows: it does not cover `loss` (here `2%`); leave it out" in drawn.err
+    words = ("--rate", "10mbit", "--buffer", "5,10pkt", "--time", "1s")
+    assert cli("sweep", "reno", *words, "--out", str(tmp_path / "r")).code == 0
+    drawn = cli("plot", str(tmp_path / "r"), "--model", "mathis", "--metric", "rtt_p95_us")
+    assert "use `--metric " in drawn.err
+    assert "`queue_delay_mean_us`" in drawn.err
+
+
+def test_the_unit_of_a_parameter_is_once_on_its_axis(tmp_path):
+    """It was `beta pct of Thesis (%)`."""
+    scenario = dumbbell.Scenario(["copa", "cubic"], time="1s")
+    result = Sweep(scenario, {"copa.cwnd_min_pkts": "2,4"}).run(out=tmp_path / "s")
+    figures = ResultFigures(result)
+    (figure, *_) = figures.draw(figures.metric("share"))
+    assert figure.x_label == "cwnd min of copa (packets)"

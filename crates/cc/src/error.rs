@@ -90,6 +90,16 @@ pub enum Error {
         /// The compiler's message.
         message: String,
     },
+    /// The compiler cannot be started.
+    #[error("congestion control `{}`: the compiler {compiler} cannot be started: {problem}", .path.display())]
+    NotRun {
+        /// Path of the file.
+        path: PathBuf,
+        /// The compiler.
+        compiler: String,
+        /// What the system says, and the remedy.
+        problem: String,
+    },
     /// The source is a kernel module's, which cannot be loaded as BPF.
     #[error(
         "`{}` is the source of a kernel module: it runs in the simulator, but cannot be loaded into the \

@@ -139,7 +139,7 @@ impl Host {
     }
 
     /// Wire size of a full segment, bytes.
-    pub(crate) fn packet_bytes(&self) -> u64 {
+    pub fn packet_bytes(&self) -> u64 {
         u64::from(self.mss_bytes) + u64::from(dumbbell_net::DATA_HEADER_BYTES)
     }
 }

@@ -42,6 +42,44 @@ pub(crate) fn check_time(scenario: &Scenario) -> Result<(), Refusal> {
     )))
 }
 
+/// Refuses a run in which a flow could send more segments than it numbers: the last number is that of no end, so
+/// it would stop there. 10 Gbit/s for an hour and a half, 50 Mbit/s for twelve days.
+pub(crate) fn check_segments(scenario: &Scenario) -> Result<(), Refusal> {
+    for group in scenario
+        .groups
+        .iter()
+        .filter(|group| group.traffic.is_bulk())
+    {
+        let end_ns = group
+            .stop_ns
+            .unwrap_or(scenario.duration_ns)
+            .min(scenario.duration_ns);
+        let narrowest = scenario
+            .links_of(group)
+            .map(|link| (link.capacity_bits(end_ns), &link.name))
+            .min_by(|(one, _), (other, _)| one.total_cmp(other));
+        let Some((bits, name)) = narrowest else {
+            continue;
+        };
+        let of_link = bits / (8 * group.host.packet_bytes()) as f64;
+        let of_size = |bytes: u64| bytes as f64 / f64::from(group.host.mss_bytes);
+        let segments = group
+            .size_bytes
+            .map_or(of_link, |bytes| of_size(bytes).min(of_link));
+        if segments >= f64::from(u32::MAX) {
+            return Err(Refusal(format!(
+                "`{name}` could carry {segments:.0} packets of one `{}` flow in {} s, which can number {} of them; use \
+                 less than `{:.0}s`, or a lower rate",
+                group.cc.name,
+                end_ns / 1_000_000_000,
+                u32::MAX - 1,
+                (end_ns as f64 / 1e9 * f64::from(u32::MAX) / segments).floor(),
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Everything that a run consists of.
 pub(crate) struct Engine<T> {
     pub(crate) end_ns: u64,

@@ -83,6 +83,7 @@ pub fn run_with(
     scenario.check()?;
     let scenario = scenario.with_drawn_rtts();
     engine::check_time(&scenario)?;
+    engine::check_segments(&scenario)?;
     let instances = load(&scenario, loader)?;
     let scenario = &scenario.into_owned().with_ample_windows();
     match capture {

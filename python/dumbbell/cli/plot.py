@@ -18,7 +18,7 @@ from dumbbell.figures.frame import WIDTHS_MM
 from dumbbell.figures.y_range import Range, y_ranges
 from dumbbell.metrics import METRICS, judged_by
 from dumbbell.metrics.metric import canonical
-from dumbbell.models import MODELS
+from dumbbell.models import MODELS, DoesNotApply
 from dumbbell.plots.capacity import PEAKS
 from dumbbell.plots.capture_source import CaptureSource
 from dumbbell.plots.kinds import KINDS, default_kind, draw_kind
@@ -38,6 +38,7 @@ from dumbbell.plots.run_figures import (
 from dumbbell.plots.tidy import Source
 from dumbbell.report.side_by_side import second_view
 from dumbbell.report.source import kind_of, load_results
+from dumbbell.sweeps import SweepResult
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_metrics, complete_models
 from dumbbell.terminal.console import note, print_files
@@ -366,7 +367,7 @@ def frames_of_sweeps(
     wanted = request.names
     drawn = {name: figures.draw(figures.metric(name), models=models) for name in wanted}
     for name, small in drawn.items():
-        check_models(small, models, name)
+        check_models(small, models, name, first.result)
     return [frame for name, small in drawn.items() for frame in frames_of(name, small, size)]
 
 
@@ -407,13 +408,32 @@ def with_limits(figure: Figure, x_range: Range | None, y_range: Range | None) ->
     return replace(figure, x_range=x_range or figure.x_range, y_range=y_range or figure.y_range)
 
 
-def check_models(figures: Sequence[Figure], models: Sequence[str], metric: str) -> None:
-    """Refuse a model that does not predict what is drawn."""
+def check_models(
+    figures: Sequence[Figure], models: Sequence[str], metric: str, result: SweepResult
+) -> None:
+    """Refuse a model that does not predict what is drawn; say what it does, or why not."""
     labels = [curve.label for figure in figures for curve in figure.curves]
     for name in models:
         label = f"model: {MODELS[name].label}"
         if not any(each.startswith(label) for each in labels):
             raise ResultError(
-                f"model `{name}` does not predict `{metric}` of these flows; leave it out, or "
-                "choose another `--metric`"
+                f"model `{name}` does not predict `{metric}` of these flows: "
+                f"{what_it_predicts(name, result)}"
             )
+
+
+def what_it_predicts(name: str, result: SweepResult) -> str:
+    """Return the metrics that a model has of a sweep's runs; why it has none, where it has not."""
+    found: dict[str, None] = {}
+    reason = ""
+    for cell in result.cells:
+        try:
+            said = MODELS[name].predict(result.design.scenario_of(cell))
+        except DoesNotApply as error:
+            reason = str(error)
+            continue
+        values = [*said.groups, said.bottleneck]
+        found |= {key: None for each in values for key in each if key in METRICS}
+    if not found:
+        return f"{reason}; leave it out"
+    return f"use `--metric {next(iter(found))}`; it has {', '.join(f'`{key}`' for key in found)}"

@@ -16,7 +16,7 @@ from dumbbell.cli.reference_table import print_references
 from dumbbell.cli.transfer_table import print_transfers
 from dumbbell.cli.watch import EveryOption, Watch, WatchOption
 from dumbbell.run import Run, run
-from dumbbell.run.directions import Way, has_both_ways, program_ways
+from dumbbell.run.directions import Way, has_both_ways, program_ways, ways_of
 from dumbbell.run.directory import check_place
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.run.groups import both_ways
@@ -182,9 +182,18 @@ def print_run(console: Console, result: Run) -> None:
 
 
 def fairness_line(result: Run) -> str:
-    """Write how equally flows shared: each way of programs whose data went both."""
+    """Write how equally flows shared: each way of programs whose data went both.
+
+    And over each link, of flows in opposite directions, which did not compete.
+    """
     if not has_both_ways(result):
-        return f"Jain's index {result.jain:.3f} over all flows"
+        line = f"Jain's index {result.jain:.3f} over all flows"
+        ways = ways_of(result)
+        links = [link for way in ways for link in way.links]
+        if len(ways) < 2 or len(links) > len(set(links)):
+            return line
+        words = [f"{way.jain:.3f} over {way.links[-1]}" for way in ways if way.jain is not None]
+        return ", ".join([line, *words]) if words else f"{line}, which share no link"
     words = [
         f"{way.jain:.3f} {name}"
         for name, way in zip(("down", "up"), program_ways(result).values(), strict=True)

@@ -12,6 +12,8 @@ __all__ = ["group_rows"]
 
 #: What is known of each way.
 OF_WAY = ("goodput_bps", "share")
+#: What is known of our own flows alone.
+OF_OWN_FLOWS = ("inflight_mean_pkts", "outstanding_mean_pkts")
 
 
 def group_rows(run: Run) -> list[dict[str, Any]]:
@@ -19,13 +21,18 @@ def group_rows(run: Run) -> list[dict[str, Any]]:
 
     Of a run of programs rates and counts are of both ways together, and there is no `share` if data
     went both ways; columns that begin with ``server_to_client_`` and ``client_to_server_`` have
-    each. `protocols` has what the group's
-    connections spoke, and without TCP among it there is no `cc` and no `build`.
+    each. `protocols` has what the group's connections spoke, and without TCP among it there is no
+    `cc` and no `build`. What nothing measured has no value.
     """
     scenario = run.scenario
     rows: list[dict[str, Any]] = [
         {**row, "name": scenario.group_labels[row["group"]]} for row in run.groups
     ]
+    for row in rows:
+        if not row["rtt_mean_us"]:
+            row["rtt_mean_us"] = None
+        if scenario.groups[row["group"]].client is not None:
+            row |= dict.fromkeys(OF_OWN_FLOWS)
     if any(group.client is not None for group in scenario.groups):
         for row in rows:
             row |= dict.fromkeys(f"{way}_{of}" for way in WAYS for of in OF_WAY)

@@ -16,8 +16,9 @@ def jain_of_flows(obs: Observation) -> float | None:
     """Jain's fairness index of all flows' goodput: (Σx)² / (n·Σx²), x the goodput of a flow.
 
     Every flow of every group counts, each over its own time, but for programs that sent nothing. 1
-    when all are equal, 1/n when one of n has everything. None where programs ran and data went both
-    ways, over two links.
+    when all are equal, 1/n when one of n has everything. Of flows that share no link, like
+    downloads and uploads, it compares what did not compete; `dumbbell run` prints that of each way
+    too. None where programs ran and data went both ways, over two links.
 
     References
     ----------

@@ -94,8 +94,9 @@ def goodput_share(obs: Observation) -> list[float | None]:
     """Throughput share of a group: bytes its receivers got / bytes all receivers got.
 
     Of bytes, not of rates, so that the shares of all groups add up to 1 whenever each of them ran.
-    None where programs ran and data went both ways: `server_to_client_share` and
-    `client_to_server_share` are of each.
+    Of groups that share no link, like downloads and uploads, it says how much went each way, not
+    who got more of a link. None where programs ran and data went both ways:
+    `server_to_client_share` and `client_to_server_share` are of each.
 
     References
     ----------

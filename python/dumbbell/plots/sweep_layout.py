@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -30,6 +31,8 @@ WORDS = {
     "cc": "congestion control", "rtt": "base RTT", "queue": "queue discipline",
     "impair": "impairment", "ecn": "ECN", "mss": "MSS",
 }  # fmt: skip
+#: The unit in a parameter's name, which its label has in parentheses.
+UNIT_IN_NAME = re.compile(r"_(pct|pkts|bytes|bps|ns|us|ms|s)$")
 #: An axis is logarithmic if its largest value is at least this many times its smallest.
 LOG_RATIO = 8.0
 #: Smallest ratio of two marked values on a logarithmic axis: their labels must not touch.
@@ -217,7 +220,8 @@ def is_of_cc(axis: Axis) -> bool:
 def axis_label(axis: Axis, groups: Sequence[str] = ()) -> str:
     """Return an axis as a figure names it: ``buffer (BDP)``, ``congestion control of Thesis``."""
     whose, _, field = axis.name.rpartition(".")
-    words = WORDS.get(field, field.replace("_", " "))
+    unit = unit_after(axis)
+    words = WORDS.get(field) or (UNIT_IN_NAME.sub("", field) if unit else field).replace("_", " ")
     if whose.startswith("link."):
         words += f" of {whose.removeprefix('link.')}"
     elif whose and len(groups) > 1:
@@ -226,8 +230,13 @@ def axis_label(axis: Axis, groups: Sequence[str] = ()) -> str:
         # That of a group without a name has what the axis changes.
         has_name = not (is_index and (not label or (is_of_cc(axis) and ALTERNATIVES in label)))
         words += f" of {label}" if has_name else f" of group {whose}"
+    return f"{words}{unit}"
+
+
+def unit_after(axis: Axis) -> str:
+    """Return the unit of an axis of numbers, as it follows the axis's name: `` (BDP)``."""
     unit, _ = UNITS.get(axis.unit or "", (axis.unit, 1.0))
-    return f"{words} ({unit})" if unit and axis.numbers is not None else words
+    return f" ({unit})" if unit and axis.numbers is not None else ""
 
 
 def field_of(name: str) -> str:
@@ -252,14 +261,14 @@ def alike_axes(axis: Axis, axes: Sequence[Axis], cells: Sequence[Cell]) -> list[
 
 def joint_label(axis: Axis, alike: Sequence[Axis], groups: Sequence[str] = ()) -> str:
     """Return an axis with those that are alike: ``queue discipline of down and up``."""
-    label = axis_label(axis, groups)
-    bare = axis_label(replace(axis, numbers=None), groups)
+    unit = unit_after(axis)
+    bare = axis_label(axis, groups).removesuffix(unit)
     others = [
         axis_label(replace(each, numbers=None), groups).rpartition(" of ")[2]
         for each in alike
         if each.name != axis.name
     ]
-    return " and ".join([bare, *others]) + label.removeprefix(bare)
+    return " and ".join([bare, *others]) + unit
 
 
 def value_label(axis: Axis, label: str) -> str:

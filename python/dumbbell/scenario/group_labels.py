@@ -16,6 +16,8 @@ from dumbbell.base.quantities.plain_value import to_plain
 from dumbbell.congestion_control.choice import KERNELS_DEFAULT, is_python_class
 from dumbbell.congestion_control.names import short_names
 from dumbbell.scenario.fields import fields_of
+from dumbbell.scenario.link import BOTTLENECK, UP
+from dumbbell.scenario.routes import links_of
 
 if TYPE_CHECKING:
     from dumbbell.congestion_control import CongestionControlChoice
@@ -33,6 +35,8 @@ Varied = Mapping[int, Mapping[str, Sequence[Any]]]
 MAX_ALTERNATIVES, ALTERNATIVES = 3, " / "
 #: Fields that are named where no others differ.
 LAST = ("flows", "metric")
+#: What a group's route is called in a path of one link each way.
+DIRECTIONS = {BOTTLENECK: "down", UP: "up"}
 #: Fields that are never added to a label: one is the label itself, the other is its beginning.
 NOT_DIFFERENT = ("name", "cc")
 
@@ -193,7 +197,7 @@ def suffix(values: Mapping[str, str]) -> str:
     times = f" ×{flows}" if flows != "1" else ""
     # Traffic says what it is by itself.
     words = [
-        value if name == "traffic" else f"{name} {value}"
+        value if name == "traffic" or value in DIRECTIONS.values() else f"{name} {value}"
         for name, value in values.items()
         if name != "flows"
     ]
@@ -217,6 +221,7 @@ def written_values(
     changed: Sequence[Mapping[str, Sequence[Any]]],
 ) -> list[str]:
     """Write each group's value of a field; nothing where an axis changes it."""
+    both_ways = [link.name for link in scenario.links] == list(DIRECTIONS)
     is_told_by_kind = len({group.traffic.name for group in groups}) == len(groups)
 
     def written(group: Group, varied: Mapping[str, Sequence[Any]]) -> str:
@@ -227,6 +232,8 @@ def written_values(
             for param in value.params:
                 value = value.without_param(param) if f"traffic.{param}" in varied else value
             return value.name if is_told_by_kind else excerpt(value)
+        if name == "route" and both_ways:
+            return DIRECTIONS[links_of(group, scenario)[0].name]
         if name == "rtt" and value is None:
             return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
         if isinstance(value, bool):

@@ -14,6 +14,7 @@ from dumbbell.base.quantities.quantity import NUMBER, Loss, Rate, Size, Time, is
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of
 from dumbbell.scenario.group_name import GroupName
+from dumbbell.terminal.console import note
 from dumbbell.terminal.field_options import OPTION_FIELDS, Fields
 from dumbbell.terminal.up_link import add_up_link, axis_names, first_values, of_up_link
 
@@ -188,6 +189,8 @@ def set_names(
             )
             raise ScenarioError(titles if index is None else twice, key="name")
         given[index] = name
+        if index is None and len(tables) > 1 and len(name.split()) == 1:  # a title has more words
+            note(f"`{name}` is the title; a group's name is `--name 0={name}`")
         (words if index is None else tables[index])["name"] = name
 
 

@@ -289,7 +289,7 @@ impl<'path> Run<'path> {
     }
 
     fn check(&self, output: io::Result<Ended>) -> Result<Ended, Error> {
-        let output = output.map_err(|error| self.failed(&error.to_string()))?;
+        let output = output.map_err(|error| self.not_run(&error))?;
         if let Some(stopped) = output.stopped {
             return Err(self.failed(&format!("the compiler {stopped}")));
         }
@@ -309,6 +309,19 @@ impl<'path> Run<'path> {
             arguments.push(self.include().join(HELPERS));
         }
         arguments
+    }
+
+    /// The compiler cannot be started, which is not the file's fault.
+    fn not_run(&self, error: &io::Error) -> Error {
+        let remedy = match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE) => "; allow more (`ulimit -n`)",
+            _ => "",
+        };
+        Error::NotRun {
+            path: self.path.to_owned(),
+            compiler: self.compiler.name(),
+            problem: format!("{error}{remedy}"),
+        }
     }
 
     fn failed(&self, message: &str) -> Error {
