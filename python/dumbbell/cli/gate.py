@@ -73,7 +73,7 @@ What = Annotated[
     str | None,
     typer.Argument(
         metavar="BASELINE | SUITE",
-        help="A baseline's directory; or a suite, by its file or its name (`--list`).",
+        help="A baseline's directory, or a suite's file or name (`--list`).",
         show_default=False,
         autocompletion=complete_suites,
     ),
@@ -144,8 +144,8 @@ def gate_command(
     engine: Annotated[
         str | None,
         typer.Option(
-            metavar="simulator|kernel",
-            help="The simulator, or this machine's Linux TCP.",
+            metavar="ENGINE",
+            help="`simulator`, `kernel` or `uml` (virtual time).",
             rich_help_panel=RUN,
             show_default="as in the baseline",
         ),

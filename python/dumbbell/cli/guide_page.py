@@ -22,7 +22,11 @@ MARGIN = "  "
 #: A link of a page; a terminal shows what it says.
 LINK = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
 #: One that is all there is in parentheses: a reference.
-REFERENCE = re.compile(r"\(\[[^\]]+\]\((?:notes/)?([\w-]+)\.md[^)\s]*\)\)")
+REFERENCE = re.compile(r"\(\[[^\]]+\]\(([\w-]+)\.md[^)\s]*\)\)")
+#: One to a laboratory note, which an installation does not have; a page may have its name.
+NOTE = re.compile(r"\(\[[^\]]+\]\((notes/[\w-]+\.md)[^)\s]*\)\)")
+#: A picture, which a terminal does not show.
+PICTURE = re.compile(r"!\[[^\]]*\]\([^)\s]+\)\n*")
 
 
 class WholeWords(TableElement):
@@ -67,4 +71,5 @@ class GuidePage(Markdown):
     }
 
     def __init__(self, text: str) -> None:
+        text = NOTE.sub(r"(`docs/\1` in the sources)", PICTURE.sub("", text))
         super().__init__(LINK.sub(r"\1", REFERENCE.sub(r"(`dumbbell help \1`)", text)))
