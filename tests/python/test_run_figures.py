@@ -143,3 +143,12 @@ def test_a_link_is_in_no_legend_of_flows(names):
     (legend,) = run.plot("goodput", "queue", "sojourn").legends
     assert {text.get_text() for text in legend.get_texts()} == {"Reno", "CUBIC"}
     assert not [text for each in run.plot("queue").legends for text in each.get_texts()]
+
+
+def test_state_panels_of_several_groups_say_whose_they_are():
+    """Two panels were both `w_max (packets)`, told by their colours alone."""
+    run = dumbbell.run(["reno", "cubic", "cubic"], time="2s")
+    labels = [figure.y_label for figure in draw_series(run, ["w_max"])]
+    assert labels == ["w_max of CUBIC #1 (packets)", "w_max of CUBIC #2 (packets)"]
+    (lone,) = draw_series(dumbbell.run(["cubic"], time="2s"), ["w_max"])
+    assert lone.y_label == "w_max (packets)"

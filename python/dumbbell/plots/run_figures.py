@@ -352,9 +352,12 @@ def draw_states(run: Run, grid: TimeGrid, group: int, look: tuple[str, str]) -> 
     for column in [name for name in table.column_names if name not in ("time_us", "flow")]:
         values, names = state_values(table[column])
         title, unit, scale = state_unit(column, declared.get(column, ""))
-        curve = Curve(label, grid.time_s, grid.extremes(time_s, scale * values), color)
+        drawn = grid.extremes(time_s, scale * values)
+        curve = Curve(label, grid.time_s, drawn, color, dashed=dashes_of(group))
         name = f"state-{group}.{title}"
-        figures.append(figure_of(run, name, f"{title} · {label}", title, unit, [curve], names))
+        # Of several groups each has a panel, whose legend is that of all.
+        y_label = f"{title} of {label}" if len(run.scenario.groups) > 1 else title
+        figures.append(figure_of(run, name, f"{title} · {label}", y_label, unit, [curve], names))
     return figures[:MAX_STATES]
 
 
