@@ -334,6 +334,25 @@ def test_a_scatter_has_every_group_though_one_has_no_rtt(tmp_path):
         draw_kind(request(tmp_path, "call", names=("mos", "rtt_mean_us")), "scatter")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("which", ["cubic", "reps", "grid", "cubic.pcapng", "call"])
+def test_every_kind_draws_something_of_every_result_or_says_why_not(places, which, kind):
+    """Bars of a capture, and a distribution of a call without an RTT, were no file and no word."""
+    if which == "call":
+        group = Group("cubic", traffic="datagram:preset=voip")
+        dumbbell.run(Scenario([group], rate="10mbit", time="2s")).save(places / "call")
+    try:
+        frames = frames_asked(request(places, which), kind, (), "1col", is_named=False)
+    except ResultError as error:
+        assert kind == "heat"
+        assert "needs a sweep of two axes" in str(error)
+        return
+    assert frames
+    for figure in (figure for _, figures, _ in frames for figure in figures):
+        has_curve = any(np.isfinite(np.asarray(each.y, float)).any() for each in figure.curves)
+        assert has_curve or figure.boxes or figure.grid is not None, figure.name
+
+
 def test_a_program_is_called_by_its_command_not_by_what_emulate_calls_its_run():
     group = Group(client=["curl", "x"], server=["true"])
     scenario = Scenario([group], rate="10mbit", name="curl x over 10mbit, 40ms")

@@ -58,8 +58,11 @@ EXAMPLES = (
 )
 #: Kinds whose quantities stand above one another over one time axis.
 OVER_TIME = ("line", "band")
-#: What is drawn of transfers by default, if there are any; else the RTT.
-DISTRIBUTIONS = ("fct", "latency", "page-load-time", "rtt")
+#: What is drawn of transfers by default, if there are any; else the RTT, or of what has none the
+#: time in the queue.
+DISTRIBUTIONS = ("fct", "latency", "page-load-time", "rtt", "sojourn")
+#: What captures have of each connection.
+OF_CONNECTIONS = ("goodput_bps", "rtt_mean_us")
 
 
 class Words(NamedTuple):
@@ -254,6 +257,11 @@ def frames_asked(
     if asked.x is not None and not has_axes:
         raise ResultError(f"--x is for a sweep; {sources[0].name} has no axes")
     names = asked.names or default_names(sources, kind)
+    if not names:
+        raise ResultError(
+            f"{sources[0].name} has nothing that --kind {kind} draws by default; name what with "
+            "--series or --metric"
+        )
     request = replace(asked, names=names)
     sweeps = [each for each in sources if isinstance(each, ResultSource) and each.result.axes]
     is_metric = [name in METRICS for name in names]
@@ -291,7 +299,8 @@ def default_names(sources: Sequence[Source], kind: str | None) -> list[str]:
     if kind == "band":
         return series[:1] or ["goodput"]
     if kind in ("bar", "points", "heat") or any(source.axes for source in sources):
-        return [name for name in judging(sources) if name in has] or usual
+        of_connections = [name for name in OF_CONNECTIONS if name in has]
+        return [name for name in judging(sources) if name in has] or usual or of_connections
     return series or [name for name in ("goodput", "rtt", "inflight") if name in has]
 
 
