@@ -341,12 +341,11 @@ def test_every_kind_draws_something_of_every_result_or_says_why_not(places, whic
     if which == "call":
         group = Group("cubic", traffic="datagram:preset=voip")
         dumbbell.run(Scenario([group], rate="10mbit", time="2s")).save(places / "call")
-    try:
-        frames = frames_asked(request(places, which), kind, (), "1col", is_named=False)
-    except ResultError as error:
-        assert kind == "heat"
-        assert "needs a sweep of two axes" in str(error)
+    if kind == "heat" and which != "grid":
+        with pytest.raises(ResultError, match="needs a sweep of two axes"):
+            frames_asked(request(places, which), kind, (), "1col", is_named=False)
         return
+    frames = frames_asked(request(places, which), kind, (), "1col", is_named=False)
     assert frames
     for figure in (figure for _, figures, _ in frames for figure in figures):
         has_curve = any(np.isfinite(np.asarray(each.y, float)).any() for each in figure.curves)
