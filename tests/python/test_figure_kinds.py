@@ -496,6 +496,18 @@ def test_the_capacity_of_a_trace_is_behind_the_goodput(places):
     assert several.curves[0].label == "capacity"
 
 
+def test_each_panel_has_the_capacity_of_its_own_trace(tmp_path):
+    """The first trace's was behind the goodput over each."""
+    axes = {"trace": "cellular:rate=2mbit,cellular:rate=8mbit", "cc": "cubic,reno,bbr"}
+    Sweep(Scenario(["cubic"], time="4s"), axes).run(cache=False, out=tmp_path / "t")
+    for kind in ("band", "line"):
+        slow, fast = one(tmp_path, kind, "t", name="goodput")
+        assert (slow.curves[0].label, fast.curves[0].label) == ("capacity", "capacity")
+        assert fast.curves[0].y.mean() == pytest.approx(4 * slow.curves[0].y.mean(), rel=0.05)
+    (both,) = one(tmp_path, "line", "t", name="goodput", x="trace")[:1]
+    assert all(curve.label != "capacity" for curve in both.curves), "it is not one"
+
+
 def capacity_of(scenario: Scenario, bins: Any) -> Any:
     return capacity_mbps(scenario, "bottleneck", bins)
 

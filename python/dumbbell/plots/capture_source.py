@@ -129,6 +129,10 @@ class CaptureSource:
         colors = [color for _, _, color in looks_of(self.analysis, self.connections)]
         return list(zip(colors, distinct_markers(styles), strict=True))
 
-    def capacity_mbps(self, bins: FloatArray) -> FloatArray | None:  # noqa: ARG002
+    def capacity_mbps(
+        self,
+        bins: FloatArray,  # noqa: ARG002
+        cell: int | None = None,  # noqa: ARG002
+    ) -> FloatArray | None:
         """Return nothing: a capture does not say what a link could carry."""
         return None

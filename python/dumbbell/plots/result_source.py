@@ -228,9 +228,13 @@ class ResultSource:
     def _facet(self, cell: int | None) -> Facet | None:
         return None if cell is None else Facet("", (self.cells[cell],), (0.0,))
 
-    def capacity_mbps(self, bins: FloatArray) -> FloatArray | None:
-        """Return what the payload's link can carry between times, s; None if that is constant."""
-        run = self.first_run
+    def capacity_mbps(self, bins: FloatArray, cell: int | None = None) -> FloatArray | None:
+        """Return what the payload's link can carry between times, s; None if that is constant.
+
+        Of the first run, of a cell if there is one.
+        """
+        key = next((key for key in self.keys if key[0] == cell), self.keys[0])
+        run = self.result.runs[key]
         return capacity_mbps(run.scenario, payload_link(run), bins)
 
 

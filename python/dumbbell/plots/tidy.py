@@ -162,7 +162,7 @@ class Source(Protocol):
     def look(self, group: int, cell: int | None) -> tuple[str, str]:
         """Return a group's colour and marker in a cell, or in all of them."""
 
-    def capacity_mbps(self, bins: FloatArray) -> FloatArray | None:
+    def capacity_mbps(self, bins: FloatArray, cell: int | None = None) -> FloatArray | None:
         """Return what the bottleneck can carry between times, s; None where that is constant."""
 
 

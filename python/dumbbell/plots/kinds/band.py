@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dumbbell.figures.figure import Curve, Figure, FloatArray
-from dumbbell.plots.arrange import Series
+from dumbbell.plots.arrange import Panel, Series
 from dumbbell.plots.capacity import CAPACITY_COLOR, peaks_above
 from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.time_grid import TimeGrid
@@ -38,7 +38,7 @@ def draw_band(request: Request, name: str) -> list[Figure]:
         bin_s = max(bin_s, *(source.base_rtt_s for source in request.sources))
     grid = TimeGrid(duration_s, bin_s, BINS)
     for at, panel in enumerate(panels):
-        curves = [] if name not in RATES else capacity_curve(request, duration_s)
+        curves = [] if name not in RATES else capacity_curve(request, panel, duration_s)
         curves += [mean_curve(series, grid) for series in panel.series]
         figures.append(
             Figure(
@@ -84,10 +84,12 @@ def intervals(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     return mean, low, high
 
 
-def capacity_curve(request: Request, duration_s: float) -> list[Curve]:
-    """Return what the link of the first result can carry; nothing where that is constant."""
+def capacity_curve(request: Request, panel: Panel, duration_s: float) -> list[Curve]:
+    """Return what the link of a panel's runs can carry; nothing if that is constant or differs."""
     bins = np.linspace(0.0, duration_s, BINS + 1)
-    mbps = request.sources[0].capacity_mbps(bins)
-    if mbps is None:
+    cells = {(each.source, each.cell) for series in panel.series for each in series.values}
+    found = [request.sources[source].capacity_mbps(bins, cell) for source, cell in cells]
+    mbps = found[0]
+    if mbps is None or any(each is None or not np.array_equal(each, mbps) for each in found):
         return []
     return [Curve("capacity", bins, np.append(mbps, mbps[-1:]), CAPACITY_COLOR, shape="area")]

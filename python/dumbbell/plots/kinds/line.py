@@ -19,7 +19,7 @@ def draw_lines(request: Request, name: str) -> list[Figure]:
     points = RATE_POINTS if is_rate else MAX_POINTS
     figures = []
     for at, panel in enumerate(request.panels(name)):
-        curves = capacity_curve(request, duration_s) if is_rate else []
+        curves = capacity_curve(request, panel, duration_s) if is_rate else []
         for series in panel.series:
             first = series.values[0]
             if first.time_s is None:
