@@ -10,7 +10,7 @@ use dumbbell_capture::WriteError;
 use dumbbell_cc::Instance;
 use dumbbell_net::{Event, Exit, Network, Tournament};
 use dumbbell_scenario::address_plan::flow_addresses;
-use dumbbell_scenario::{Control, Refusal, Scenario, Way, leads_there, route};
+use dumbbell_scenario::{Control, Group, Link, Refusal, Scenario, Way, leads_there, route};
 use dumbbell_tcp::{SackStore, Segment, TcpMemory};
 
 use crate::applications::Applications;
@@ -42,42 +42,62 @@ pub(crate) fn check_time(scenario: &Scenario) -> Result<(), Refusal> {
     )))
 }
 
-/// Refuses a run in which a flow could send more segments than it numbers: the last number is that of no end, so
-/// it would stop there. 10 Gbit/s for an hour and a half, 50 Mbit/s for twelve days.
+/// How many segments a flow numbers. The next number is that of no end, and the flow would stop there.
+const MAX_SEGMENTS: u32 = u32::MAX;
+
+/// Refuses a run that has more packets than its flows number, if they share its links equally: one flow at 50 Mbit/s
+/// has enough for twelve days.
 pub(crate) fn check_segments(scenario: &Scenario) -> Result<(), Refusal> {
-    for group in scenario
-        .groups
-        .iter()
-        .filter(|group| group.traffic.is_bulk())
-    {
-        let end_ns = group
-            .stop_ns
-            .unwrap_or(scenario.duration_ns)
-            .min(scenario.duration_ns);
-        let narrowest = scenario
-            .links_of(group)
-            .map(|link| (link.capacity_bits(end_ns), &link.name))
-            .min_by(|(one, _), (other, _)| one.total_cmp(other));
-        let Some((bits, name)) = narrowest else {
+    for group in &scenario.groups {
+        if !group.traffic.is_bulk() {
             continue;
-        };
-        let of_link = bits / (8 * group.host.packet_bytes()) as f64;
-        let of_size = |bytes: u64| bytes as f64 / f64::from(group.host.mss_bytes);
-        let segments = group
+        }
+        let of_links = scenario
+            .links_of(group)
+            .map(|link| packets_of_a_flow(scenario, group, link));
+        let of_size = group
             .size_bytes
-            .map_or(of_link, |bytes| of_size(bytes).min(of_link));
-        if segments >= f64::from(u32::MAX) {
+            .map(|bytes| bytes as f64 / f64::from(group.host.mss_bytes));
+        let packets = of_links.chain(of_size).fold(f64::INFINITY, f64::min);
+        if packets.is_finite() && packets >= f64::from(MAX_SEGMENTS) {
+            let seconds = scenario.duration_ns as f64 / 1e9;
             return Err(Refusal(format!(
-                "`{name}` could carry {segments:.0} packets of one `{}` flow in {} s, which can number {} of them; use \
-                 less than `{:.0}s`, or a lower rate",
+                "a `{}` flow would send {packets:.0} packets in {seconds:.0} s, and can number {MAX_SEGMENTS}; use less \
+                 than `{:.0}s`, or a lower rate",
                 group.cc.name,
-                end_ns / 1_000_000_000,
-                u32::MAX - 1,
-                (end_ns as f64 / 1e9 * f64::from(u32::MAX) / segments).floor(),
+                (seconds * f64::from(MAX_SEGMENTS) / packets).floor(),
             )));
         }
     }
     Ok(())
+}
+
+/// Full packets of a flow that a link carries, if its flows share it equally.
+fn packets_of_a_flow(scenario: &Scenario, group: &Group, link: &Link) -> f64 {
+    let crosses = |other: &&Group| scenario.links_of(other).any(|each| each.name == link.name);
+    let flows: u32 = scenario
+        .groups
+        .iter()
+        .filter(crosses)
+        .map(|other| other.flows)
+        .sum();
+    let packet_bits = 8 * group.host.packet_bytes() * u64::from(flows);
+    link.capacity_bits(scenario.duration_ns) / packet_bits as f64
+}
+
+/// Refuses the result of a run in which a flow has sent all segments that it numbers: it stopped there.
+pub(crate) fn check_numbers(flows: &[Endpoints]) -> Result<(), Refusal> {
+    let has_stopped = |flow: &&Endpoints| {
+        let counters = flow.sender.counters();
+        counters.sent_pkts - counters.retransmitted_pkts >= u64::from(MAX_SEGMENTS)
+    };
+    match flows.iter().find(has_stopped) {
+        None => Ok(()),
+        Some(stopped) => Err(Refusal(format!(
+            "flow {} stopped after {MAX_SEGMENTS} packets, which is as many as it can number; use a shorter time",
+            stopped.flow
+        ))),
+    }
 }
 
 /// Everything that a run consists of.

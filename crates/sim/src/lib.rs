@@ -107,6 +107,7 @@ fn run_tapped<T: Tap>(
     let ran = engine.run(control);
     engine.finish_capture()?;
     ran?;
+    engine::check_numbers(&engine.flows)?;
     let summary = summarize::summarize(scenario, &engine, instances);
     let transfers = engine.applications.into_transfers();
     let mut tables = if scenario.sample_interval_ns == 0 {

@@ -32,18 +32,14 @@ fn the_scenario_that_the_others_change_is_simulated() {
     assert!(run(&valid(), &Control::default(), None).is_ok());
 }
 
-/// Its last number is that of no end: after 2^32 packets a flow would stop, and its run say OK.
+/// After 2^32 packets a flow would stop, and its run say OK.
 #[test]
 fn a_flow_of_more_packets_than_it_numbers() {
     let mut scenario = valid();
     scenario.sample_interval_ns = 0;
     scenario.duration_ns = 1_000_000_000 * NS_PER_S;
-    assert_refused(
-        &scenario,
-        "which can number 4294967294 of them; use less than `1040412s`",
-    );
+    assert_refused(&scenario, "can number 4294967295; use less than `1040412s`");
     scenario.groups[0].size_bytes = Some(1_000_000);
-    scenario.duration_ns = 1_040_412 * NS_PER_S;
     assert!(run(&scenario, &Control::default(), None).is_ok());
 }
 
