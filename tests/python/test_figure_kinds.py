@@ -372,6 +372,11 @@ def test_the_algorithms_of_a_lone_group_are_side_by_side(tmp_path, kind):
         looks = {(each.label, each.color) for each in series}
         assert looks == {(style_of(cc).label, style_of(cc).color) for cc in ("reno", "bbr")}
         assert figure.x_names == ("0.1", "1", "2")
+    # And where there are more algorithms than losses.
+    axes = {"cc": "reno,bbr,copa", "queue": "bfifo,codel"}
+    Sweep(Scenario(["cubic"], rate="10mbit", time="1s"), axes).run(cache=False, out=tmp_path / "q")
+    (figure,) = one(tmp_path, kind, "q", name="rtt" if kind == "box" else "goodput_bps")
+    assert figure.x_names == ("bfifo", "codel")
 
 
 def test_groups_of_one_algorithm_have_markers_of_their_own(tmp_path):

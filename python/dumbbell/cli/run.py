@@ -188,7 +188,7 @@ def fairness_line(result: Run) -> str:
     """
     if not has_both_ways(result):
         line = f"Jain's index {result.jain:.3f} over all flows"
-        ways = ways_of(result)
+        ways = main_ways(result)
         links = [link for way in ways for link in way.links]
         if len(ways) < 2 or len(links) > len(set(links)):
             return line
@@ -200,6 +200,17 @@ def fairness_line(result: Run) -> str:
         if way.jain is not None
     ]
     return f"Jain's index {', '.join(words) or '–'}"
+
+
+def main_ways(result: Run) -> list[Way]:
+    """Return the ways that groups sent most of their payload: no way of requests alone."""
+    most: dict[int, tuple[int, Way]] = {}
+    for way in ways_of(result):
+        for got in way.groups:
+            if got.received_bytes > most.get(got.group, (-1, way))[0]:
+                most[got.group] = (got.received_bytes, way)
+    ways = [way for _, way in most.values()]
+    return [way for at, way in enumerate(ways) if way not in ways[:at]]
 
 
 def engine_note(result: Run) -> str:

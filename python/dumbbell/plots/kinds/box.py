@@ -17,6 +17,7 @@ PERCENTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def draw_box(request: Request, name: str) -> list[Figure]:
     """Draw a box per series: of the samples, the transfers, or the runs."""
+    request = request.beside_algorithms
     panels = request.panels(name, joined=True)
     places = Places(request, panels)
     figures = []

@@ -27,6 +27,7 @@ def draw_points(request: Request, name: str) -> list[Figure]:
 
 def draw(request: Request, name: str, shape: Shape) -> list[Figure]:
     """Draw the means of the runs of each series."""
+    request = request.beside_algorithms
     panels = request.panels(name, joined=True)
     places = Places(request, panels)
     kind = "bar" if shape == "bars" else shape

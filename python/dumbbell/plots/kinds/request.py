@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dumbbell.plots.arrange import Panel, arrange
+from dumbbell.plots.arrange import Panel, arrange, axis_of, other_axes
+from dumbbell.plots.sweep_layout import is_of_cc
 from dumbbell.plots.tidy import Quantity, Source, Values, quantity_of, values_of
 
 __all__ = ["Request"]
@@ -40,6 +41,22 @@ class Request:
     def values(self, name: str) -> list[Values]:
         """Return the values of a quantity."""
         return values_of(self.sources, name)
+
+    @property
+    def beside_algorithms(self) -> Request:
+        """The same with another axis along x than that of a lone group's algorithms, if it has one.
+
+        These stand side by side at each of its values.
+        """
+        axis = axis_of(self.sources, self.x)
+        source = next((each for each in self.sources if each.axes), None)
+        is_along = self.x is None and axis is not None and is_of_cc(axis)
+        if source is None or source.group_count > 1 or not is_along:
+            return self
+        names = other_axes(source, axis)
+        others = [each for each in source.axes if each.name in names and not is_of_cc(each)]
+        longest = max(others, key=lambda each: len(each.values), default=None)
+        return self if longest is None else replace(self, x=longest.name)
 
     def panels(
         self, name: str, values: Sequence[Values] | None = None, *, joined: bool = False
