@@ -95,7 +95,7 @@ pub enum Error {
     NotRun {
         /// Path of the file.
         path: PathBuf,
-        /// The compiler.
+        /// The compiler that should run.
         compiler: String,
         /// What the system says, and the remedy.
         problem: String,
