@@ -673,4 +673,12 @@ MISTAKES = (
         "run @nothing",
         "unknown scenario `@nothing`; `dumbbell list scenarios` lists them",
     ),
+    (
+        "emulate --packet-loss 1% -- true",
+        "no such option: --packet-loss; did you mean `--loss`?",
+    ),
+    (
+        "plot r --metric cwnd",
+        "`cwnd` is a series: use `--series cwnd`",
+    ),
 )

@@ -283,6 +283,8 @@ def check_metrics(sources: Sequence[Source], names: Sequence[str]) -> None:
         for name in names:
             if name not in known:
                 whose = f"{source.name}: " if len(sources) > 1 else ""
+                if name in source.quantities:
+                    raise ResultError(f"{whose}`{name}` is a series: use `--series {name}`")
                 raise ResultError(f"{whose}the runs have no metric `{name}`{nearest(name, known)}")
 
 

@@ -30,6 +30,8 @@ INSTEAD = {
     "--stagger": "use `--start 0s,5s`, a time per group, or `--jitter 5s`, a random delay of up to "
     "that for each flow",
 }
+#: What is called otherwise elsewhere, and is no field of a scenario by that name.
+OTHER_NAMES = {"-o": "--out", "--packet-loss": "--loss", "--plr": "--loss"}
 
 
 def unknown_option(problem: Any, arguments: Sequence[str]) -> str:
@@ -69,7 +71,7 @@ def unknown_option(problem: Any, arguments: Sequence[str]) -> str:
 
 def by_its_long_name(option: str, known: Collection[str]) -> str:
     """Return what `-o` and `--down-loss` are here, where the command has it; else nothing."""
-    long = {"-o": "--out"}.get(option) or option.replace("--down-", "--")
+    long = OTHER_NAMES.get(option) or option.replace("--down-", "--")
     return long if long != option and long in known else ""
 
 
