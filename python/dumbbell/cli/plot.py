@@ -257,7 +257,7 @@ def frames_asked(
     if asked.x is not None and not has_axes:
         raise ResultError(f"--x is for a sweep; {sources[0].name} has no axes")
     names = asked.names or default_names(sources, kind)
-    if not names:
+    if not names and kind is not None:
         raise ResultError(
             f"{sources[0].name} has nothing that --kind {kind} draws by default; name what with "
             "--series or --metric"
@@ -283,9 +283,10 @@ def check_metrics(sources: Sequence[Source], names: Sequence[str]) -> None:
         for name in names:
             if name not in known:
                 whose = f"{source.name}: " if len(sources) > 1 else ""
-                if name in source.quantities:
+                near = nearest(name, known)
+                if name in source.quantities and "did you mean" not in near:
                     raise ResultError(f"{whose}`{name}` is a series: use `--series {name}`")
-                raise ResultError(f"{whose}the runs have no metric `{name}`{nearest(name, known)}")
+                raise ResultError(f"{whose}the runs have no metric `{name}`{near}")
 
 
 def default_names(sources: Sequence[Source], kind: str | None) -> list[str]:
