@@ -90,6 +90,16 @@ choices! {
     }
 }
 
+choices! {
+    /// Where PSH is set.
+    pub enum Psh {
+        /// Where a burst ends, and where a write ends.
+        bursts,
+        /// Where a write ends.
+        writes,
+    }
+}
+
 settings! {
     /// Linux's TCP.
     pub struct Config {
@@ -120,6 +130,9 @@ settings! {
         pacing: Pacing = Pacing::departure_time;
         /// For which ACK a burst waits to be filled: one expected `within_1ms`, or within `half_rtt` (up to 6.17).
         tso_defer: TsoDefer = TsoDefer::within_1ms;
+        /// Where PSH is set, which the receiver acknowledges as soon as it is read: at the end of `bursts` and of writes, or of
+        /// `writes` alone (up to 5.3).
+        psh: Psh = Psh::bursts;
         /// The receiver compresses SACKs beyond the third duplicate ACK (from 4.18 on); otherwise every segment above a hole
         /// is acknowledged at once.
         sack_compression: bool = true;
@@ -152,6 +165,7 @@ impl Config {
             tlp: Tlp::open_only,
             pacing: Pacing::timer,
             tso_defer: TsoDefer::half_rtt,
+            psh: Psh::writes,
             sack_compression: false,
         }
     }

@@ -5,10 +5,12 @@ use std::rc::Rc;
 
 use dumbbell_cc::{Flow, Instance};
 use dumbbell_net::Ecn;
-use dumbbell_scenario::{Group, GroupEcn, ReceiverKind, UNLIMITED_BYTES, linux_release};
+use dumbbell_scenario::{
+    Group, GroupEcn, PROMPT_BYTES, ReceiverKind, UNLIMITED_BYTES, linux_release,
+};
 use dumbbell_tcp::{
-    AccEcn, Behaviour, Detection, EcnMode, Half, Pacing, RackWindow, Receiver, ReceiverConfig,
-    ReceiverRules, Sender, SenderConfig, TcpMemory, packet_memory_bytes,
+    AccEcn, Behaviour, Detection, EcnMode, Half, Pacing, RackWindow, Reader, Receiver,
+    ReceiverConfig, ReceiverRules, Sender, SenderConfig, TICK_NS, TcpMemory, packet_memory_bytes,
 };
 
 use crate::rtt_meter::RttMeter;
@@ -49,7 +51,14 @@ impl Endpoints {
             closes: true,
             ..sender_config(id, Half::Only, group, socket.instance())
         };
-        let receiver = receiver_config(id, Half::Only, group, socket.instance(), start_ns);
+        let receiver = ReceiverConfig {
+            reader: Reader {
+                prompt_bytes: PROMPT_BYTES,
+                low_water_bytes: group.low_water_bytes(),
+                read_bytes: 0,
+            },
+            ..receiver_config(id, Half::Only, group, socket.instance(), start_ns)
+        };
         Self {
             flow,
             group: group_index,
@@ -120,6 +129,7 @@ pub(crate) fn sender_config(
         slow_start_after_idle: group.host.slow_start_after_idle,
         behaviour: behaviour(&group.host.tcp),
         timer_lateness_ns: group.host.timer_lateness_ns,
+        tick_ns: TICK_NS,
     }
 }
 
@@ -170,6 +180,7 @@ fn behaviour(tcp: &linux_release::Config) -> Behaviour {
             linux_release::Pacing::timer => Pacing::Timer,
             linux_release::Pacing::none => Pacing::None,
         },
+        pushes_writes_only: tcp.psh == linux_release::Psh::writes,
         defers_half_rtt: tcp.tso_defer == linux_release::TsoDefer::half_rtt,
     }
 }
@@ -187,10 +198,12 @@ pub(crate) fn receiver_config(
         half,
         mss_bytes: group.host.mss_bytes,
         rwnd_bytes: rwnd_bytes(group),
+        reader: Reader::PROMPT,
         delayed_ack: group.host.delayed_ack,
         gro_ns: group.host.gro_ns,
         rules: receiver_rules(group),
         ooo_limit_pkts: group.host.ooo_limit_pkts,
+        tick_ns: TICK_NS,
         rtt_ns: group.base_rtt_at(now_ns),
         ecn: ecn_mode(group, instance),
     }

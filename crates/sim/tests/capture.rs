@@ -557,8 +557,9 @@ fn ecn_shows_as_it_was_exchanged() {
     let marked = at(&records, "bottleneck-out").filter(|record| record.ecn == CE);
     let marked_pkts = output.summary.bottleneck.marked_pkts.expect("it marks");
     assert!(marked_pkts > 0);
-    // The packet that is on the wire at the end is counted, and not yet through.
-    assert!(marked_pkts - marked.count() as u64 <= 1);
+    // A packet is marked when it arrives: those that wait at the end, a full buffer at most, are counted and not yet through.
+    let waiting_pkts = marked_pkts - marked.count() as u64;
+    assert!(waiting_pkts <= 100_000 / 1514, "{waiting_pkts}");
     assert!(at(&records, "bottleneck-in").all(|record| record.ecn != CE));
 }
 

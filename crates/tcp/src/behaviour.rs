@@ -58,6 +58,8 @@ pub struct Behaviour {
     pub probes_in_open_only: bool,
     /// How departures are spaced.
     pub pacing: Pacing,
+    /// Only what ends a write has PSH; otherwise the last segment of a burst has it too.
+    pub pushes_writes_only: bool,
     /// A burst waits to be filled for an ACK expected within half a round trip, instead of a millisecond.
     pub defers_half_rtt: bool,
 }

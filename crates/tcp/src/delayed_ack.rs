@@ -13,6 +13,8 @@ const MAX_QUICKACKS: u32 = 16;
 const MSS_DEFAULT_BYTES: u32 = 536;
 /// Linux's `TCP_MIN_MSS`, bytes.
 const MSS_MIN_BYTES: u32 = 88;
+/// The window of a SYN, which is not scaled (RFC 7323 §2.2), bytes.
+const FIRST_WINDOW_BYTES: u32 = 65_535;
 /// The options that every segment has (RFC 7323), by which Linux lets the estimate be less, bytes.
 const OPTIONS_BYTES: u32 = dumbbell_net::TIMESTAMPS_BYTES;
 
@@ -74,7 +76,11 @@ impl DelayedAck {
     ) {
         self.measure_mss(payload_bytes, psh);
         match self.last_data_ns {
-            None => self.quickacks = self.max_quickacks(rwnd_bytes),
+            None => {
+                // `tcp_grow_window`: while the window grows, which here it does once, one more ACK is quick.
+                let grows = rwnd_bytes > FIRST_WINDOW_BYTES;
+                self.quickacks = self.max_quickacks(rwnd_bytes) | u32::from(grows);
+            }
             Some(last_ns) => {
                 let gap_ns = now_ns - last_ns;
                 if gap_ns <= ATO_MIN_NS / 2 {
@@ -121,10 +127,11 @@ impl DelayedAck {
         };
     }
 
-    /// Whether the ACK of a segment that has just arrived does not wait.
+    /// Whether the ACK of a segment that has just arrived does not wait, if the application has read it or has not.
     #[inline]
-    pub(crate) fn is_quick(&self) -> bool {
-        match self.pushed {
+    pub(crate) fn is_quick(&self, has_read: bool) -> bool {
+        let pushed = if has_read { self.pushed } else { Pushed::No };
+        match pushed {
             Pushed::No => self.quickacks > 0 && !self.answers,
             Pushed::Once => !self.answers,
             Pushed::Again => true,

@@ -20,12 +20,12 @@
 //! | `newreno` | loss detection without SACK (RFC 6582) |
 //! | `transmit`, `output`, `pacing` | which segments the windows let leave; pacing, TSO bursts |
 //! | `cwnd_validation` | cwnd after idle and application-limited periods (RFC 2861, RFC 5681 §4.1) |
-//! | `timers`, `rtt` | SRTT and RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
+//! | `timers`, `timer_wheel`, `rtt` | SRTT and RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `persist` | the persist timer: zero-window probes (RFC 9293 §3.8.6.1) |
 //! | `delivery_rate` | rate samples |
 //! | `ecn`, `ecn_echo` | ECN at the sender and at the receiver (RFC 3168, RFC 8257) |
 //! | `accecn`, `accecn_sender`, `accecn_receiver` | Accurate ECN (RFC 9768) |
-//! | `receiver`, `reassembly` | reassembly of segments, SACK generation |
+//! | `receiver`, `reassembly`, `reader` | reassembly of segments, SACK generation; the application that reads |
 //! | `memory`, `receive_buffer`, `send_buffer` | memory that packets take in the buffers, and the window that is left |
 //! | `receiver_rules` | rules of other receivers: earlier releases of Linux, FreeBSD |
 //! | `delayed_ack` | how long an ACK may wait (RFC 1122 §4.2.3.2, RFC 5681 §4.2) |
@@ -84,6 +84,7 @@ mod packet;
 mod passive;
 mod persist;
 mod rack;
+mod reader;
 mod reassembly;
 mod receive_buffer;
 mod receiver;
@@ -99,6 +100,7 @@ mod send_buffer;
 mod sender;
 mod stream;
 mod super_packet;
+mod timer_wheel;
 mod timers;
 mod transmit;
 mod undo;
@@ -113,8 +115,10 @@ pub use packet::{
     ACK_BYTES, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DATAGRAM_HEADER_BYTES, DataHeader,
     DataInfo, DatagramHeader, Offload, SYN_BYTES, Segment, SegmentKind,
 };
+pub use reader::Reader;
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounters};
 pub use receiver_rules::ReceiverRules;
 pub use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
 pub use sack_store::{MAX_SACK_BLOCKS, SackBlock, SackBlocks, SackSlot, SackStore};
 pub use sender::{Half, Sender, SenderConfig};
+pub use timer_wheel::TICK_NS;

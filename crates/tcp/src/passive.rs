@@ -11,6 +11,7 @@ use crate::packet::{AckKind, DataHeader, SegmentKind};
 use crate::receiver::Receiver;
 use crate::rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
 use crate::sender::Half;
+use crate::timer_wheel::expiry_ns;
 
 /// `tcp_synack_retries`: largest number of SYN-ACK retransmissions.
 const SYN_ACK_RETRIES: u32 = 5;
@@ -217,6 +218,10 @@ impl Receiver {
     fn arm_repeat(&mut self, now_ns: u64, rto_ns: u64) {
         let most_ns = u64::from(RTO_MAX_US) * NS_PER_US;
         let backoff = self.passive.retries.min(20);
-        self.passive.due_ns = now_ns + (rto_ns << backoff).min(most_ns);
+        self.passive.due_ns = expiry_ns(
+            now_ns,
+            (rto_ns << backoff).min(most_ns),
+            self.config.tick_ns,
+        );
     }
 }

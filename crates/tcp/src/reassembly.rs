@@ -78,8 +78,15 @@ impl Reassembly {
         Insertion::Held
     }
 
+    /// Which of the blocks, the most recent first, `seq` would extend; how many there are if none.
+    pub(crate) fn place_of(&self, seq: u32) -> usize {
+        let touches = |block: &SackBlock| block.start <= seq + 1 && seq <= block.end;
+        let place = self.blocks().iter().position(touches);
+        place.unwrap_or(self.block_count)
+    }
+
     #[cold]
-    fn holds(&self, rcv_nxt: u32, seq: u32) -> bool {
+    pub(crate) fn holds(&self, rcv_nxt: u32, seq: u32) -> bool {
         let (word, bit) = self.locate(seq);
         ((seq - rcv_nxt) as usize) < self.words.len() * 64 - 64 && self.words[word] & bit != 0
     }
@@ -120,28 +127,20 @@ impl Reassembly {
 
     /// Puts the block with `seq` first: extends one it touches, else starts one.
     fn report(&mut self, seq: u32) {
-        let touching = self
-            .blocks()
-            .iter()
-            .position(|b| b.start <= seq + 1 && seq <= b.end);
-        let index = match touching {
-            Some(index) => {
-                let block = &mut self.blocks[index];
-                block.start = block.start.min(seq);
-                block.end = block.end.max(seq + 1);
-                index
-            }
-            None => {
-                // If there is no room the oldest block is forgotten.
-                let index = self.block_count.min(self.most_blocks - 1);
-                self.blocks[index] = SackBlock {
-                    start: seq,
-                    end: seq + 1,
-                };
-                self.block_count = index + 1;
-                index
-            }
-        };
+        let mut index = self.place_of(seq);
+        if index < self.block_count {
+            let block = &mut self.blocks[index];
+            block.start = block.start.min(seq);
+            block.end = block.end.max(seq + 1);
+        } else {
+            // If there is no room the oldest block is forgotten.
+            index = index.min(self.most_blocks - 1);
+            self.blocks[index] = SackBlock {
+                start: seq,
+                end: seq + 1,
+            };
+            self.block_count = index + 1;
+        }
         self.blocks[..=index].rotate_right(1);
         self.merge_into_first();
     }

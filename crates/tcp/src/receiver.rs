@@ -13,18 +13,24 @@ use crate::gro::{Gro, Place};
 use crate::outbox::Outbox;
 use crate::packet::{AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, Segment};
 use crate::passive::Passive;
+use crate::reader::Reader;
 use crate::reassembly::{Insertion, Reassembly};
 use crate::receive_buffer::ReceiveBuffer;
 use crate::receiver_rules::ReceiverRules;
 use crate::sack_store::{SackBlock, SackBlocks, SackSlot, SackStore};
 use crate::sender::Half;
+use crate::timer_wheel::expiry_ns;
 
 /// `tcp_comp_sack_delay_ns`: longest delay of SACKs beyond the third duplicate ACK, ns.
 const COMPRESSED_SACK_DELAY_NS: u64 = 1_000_000;
+/// `tcp_comp_sack_slack_ns`: by how much later the timer fires where no other lets it fire earlier, ns.
+const COMPRESSED_SACK_SLACK_NS: u64 = 100_000;
 /// `tcp_comp_sack_nr`: most SACKs compressed into one.
 const COMPRESSED_SACK_PKTS: u32 = 44;
 /// Duplicate ACKs sent at once, so that a sender without RACK sees three (RFC 5681 §3.2).
 const DUP_ACK_THRESHOLD: u32 = 3;
+/// `TCP_SACK_BLOCKS_EXPECTED`: blocks for which every ACK is sure to have room.
+const SACK_BLOCKS_EXPECTED: usize = 2;
 
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +41,10 @@ pub struct ReceiverConfig {
     pub half: Half,
     /// Payload of a full segment, bytes.
     pub mss_bytes: u32,
-    /// Receive window, bytes; the application reads at once.
+    /// Receive window, bytes.
     pub rwnd_bytes: u32,
+    /// How its application reads.
+    pub reader: Reader,
     /// Delay ACKs; off: one ACK per segment.
     pub delayed_ack: bool,
     /// Receive offload: how long a segment may wait for those that follow it, ns; 0: there is none.
@@ -49,6 +57,8 @@ pub struct ReceiverConfig {
     /// The path's round trip as measured by the handshake, ns; bounds SACK compression. Linux's
     /// falls with the path's, using timestamps of later data; this one does not change.
     pub rtt_ns: u64,
+    /// The tick of the host's timers, ns; 0: they are exact.
+    pub tick_ns: u64,
     /// What it agrees to if the SYN requests it.
     pub ecn: EcnMode,
 }
@@ -61,11 +71,13 @@ impl ReceiverConfig {
             half: Half::Only,
             mss_bytes,
             rwnd_bytes: u32::MAX,
+            reader: Reader::PROMPT,
             delayed_ack: true,
             gro_ns: 0,
             rules: ReceiverRules::Linux,
             ooo_limit_pkts: None,
             rtt_ns,
+            tick_ns: 0,
             ecn: EcnMode::Off,
         }
     }
@@ -314,16 +326,31 @@ impl Receiver {
     }
 
     fn on_out_of_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
+        let is_flushed = self.compressed_acks > 0 && self.flush_compressed_sack(seq);
         match self.held.insert(self.rcv_nxt, seq) {
             Insertion::Held => {
                 if payload_bytes != self.config.mss_bytes {
                     self.held_short.insert(seq, payload_bytes);
                 }
-                self.acknowledge(now_ns);
+                if !is_flushed {
+                    self.acknowledge(now_ns);
+                }
             }
             Insertion::Duplicate => self.on_duplicate(seq, payload_bytes),
             Insertion::Refused => self.on_refused(payload_bytes),
         }
+    }
+
+    /// A segment that moves back blocks beyond those for which an ACK is sure to have room, while no ACK has reported them:
+    /// they are reported first, and the segment itself asks for no ACK (`tcp_sack_compress_send_ack`, from 5.8 on).
+    #[cold]
+    fn flush_compressed_sack(&mut self, seq: u32) -> bool {
+        let is_new = !self.held.holds(self.rcv_nxt, seq);
+        let flushes = is_new && self.held.place_of(seq) >= SACK_BLOCKS_EXPECTED;
+        if flushes {
+            self.emit_ack();
+        }
+        flushes
     }
 
     /// FreeBSD's `tcp_reass` drops it and sends an ACK at once that says nothing of it.
@@ -381,7 +408,8 @@ impl Receiver {
         // RFC 5681 §4.2: at least every second full-sized segment.
         let unacked_bytes = self.counters.received_bytes - self.acked_bytes;
         let due = unacked_bytes > u64::from(self.delayed.mss_bytes);
-        if due || self.delayed.is_quick() || self.ack_now || !self.config.delayed_ack {
+        let has_read = self.config.reader.reads(self.counters.received_bytes);
+        if due || self.delayed.is_quick(has_read) || self.ack_now || !self.config.delayed_ack {
             return self.emit_ack();
         }
         if self.held.is_empty() {
@@ -389,7 +417,9 @@ impl Receiver {
             if self.is_ack_delayed() && self.ack_due_ns <= now_ns + delay_ns / 4 {
                 return self.emit_ack(); // it is about to leave anyway
             }
-            self.ack_due_ns = self.ack_due_ns.min(now_ns + delay_ns);
+            self.ack_due_ns = self
+                .ack_due_ns
+                .min(expiry_ns(now_ns, delay_ns, self.config.tick_ns));
             return;
         }
         self.acknowledge_out_of_order(now_ns);
@@ -411,7 +441,8 @@ impl Receiver {
             return self.emit_ack();
         }
         self.compressed_acks += 1;
-        let delay_ns = COMPRESSED_SACK_DELAY_NS.min(self.config.rtt_ns / 20);
+        let delay_ns =
+            COMPRESSED_SACK_DELAY_NS.min(self.config.rtt_ns / 20) + COMPRESSED_SACK_SLACK_NS;
         self.ack_due_ns = self.ack_due_ns.min(now_ns + delay_ns);
     }
 

@@ -24,6 +24,7 @@ impl Sender {
             .retransmit_hint
             .filter(|&hint| hint >= self.una);
         let mut has_hole = false;
+        let max_segs = self.max_burst_pkts();
         for seq in hint.unwrap_or(self.una)..self.nxt {
             if self.is_paced_out() {
                 return;
@@ -32,7 +33,8 @@ impl Sender {
                 self.scoreboard.retransmit_hint = Some(seq);
             }
             let sock = &self.cc.sock;
-            if sock.packets_in_flight() >= sock.snd_cwnd || sock.retrans_out >= sock.lost_out {
+            let room = sock.snd_cwnd.saturating_sub(sock.packets_in_flight());
+            if room == 0 || sock.retrans_out >= sock.lost_out {
                 return;
             }
             let flags = self.segments.get(seq).flags;
@@ -40,9 +42,10 @@ impl Sender {
                 // Not lost yet, it may be later: go on from here then.
                 has_hole |= flags & (RETRANS | SACKED) == 0;
             } else if flags & (RETRANS | SACKED) == 0 {
-                self.retransmit_segment(seq);
+                let segments = self.lost_together(seq, room.min(max_segs));
+                self.retransmit_segments(seq, segments);
                 if self.in_cwnd_reduction() {
-                    self.cc.sock.prr_out += 1;
+                    self.cc.sock.prr_out += segments;
                 }
                 if seq == self.una && self.timers.pending() != Some(XmitTimer::Reo) {
                     self.arm_paced_timer(XmitTimer::Rto, self.rto_us());

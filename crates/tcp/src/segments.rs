@@ -67,8 +67,11 @@ pub(crate) const APP_LIMITED: u8 = 16;
 /// Its delivery was already counted in a rate sample.
 pub(crate) const SAMPLED: u8 = 32;
 
-/// It ends what the application had written when it was sent.
+/// It has PSH: it ends a burst, or what the application had written when it was sent.
 pub(crate) const PUSHED: u8 = 64;
+/// It is the first of those that were handed down together, which are sent again together (the head of one of Linux's
+/// `sk_buff`s).
+pub(crate) const HEAD: u8 = 128;
 
 impl Segment {
     #[inline]

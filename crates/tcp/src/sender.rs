@@ -74,6 +74,8 @@ pub struct SenderConfig {
     pub behaviour: Behaviour,
     /// How late each pacing timer fires, ns.
     pub timer_lateness_ns: u64,
+    /// The tick of the host's other timers, ns; 0: they are exact.
+    pub tick_ns: u64,
 }
 
 impl SenderConfig {
@@ -96,6 +98,7 @@ impl SenderConfig {
             slow_start_after_idle: true,
             behaviour: Behaviour::default(),
             timer_lateness_ns: 0,
+            tick_ns: 0,
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::recovery::Retransmit;
 use crate::rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
 use crate::segments::APP_LIMITED;
 use crate::sender::{Phase, Sender};
+use crate::timer_wheel::expiry_ns;
 
 /// `TCP_TIMEOUT_MIN_US`: two jiffies at 1000 Hz, added so that a timer never fires early, µs.
 pub(crate) const TIMEOUT_MIN_US: u64 = 2_000;
@@ -145,7 +146,7 @@ impl Sender {
 
     pub(crate) fn arm_xmit_timer(&mut self, timer: XmitTimer, delay_ns: u64) {
         self.timers.xmit = Some(timer);
-        self.timers.xmit_due_ns = self.now_ns() + delay_ns;
+        self.timers.xmit_due_ns = expiry_ns(self.now_ns(), delay_ns, self.config.tick_ns);
     }
 
     /// A timer for a packet that may still wait for its departure: pacing is added.
@@ -239,7 +240,7 @@ impl Sender {
             let is_app_limited = self.segments.get(self.nxt - 1).has(APP_LIMITED);
             let sock = &mut self.cc.sock;
             sock.set_tlp_orig_data_app_limited(is_app_limited);
-            self.send_again(self.nxt - 1);
+            self.send_again(self.nxt - 1, 1);
         } else {
             self.send_probe_segment();
         }

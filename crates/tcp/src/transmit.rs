@@ -10,7 +10,7 @@ use crate::counters::Limit;
 use crate::packet::{self, DATA_HEADER_BYTES, DataHeader, DataInfo, Offload, SegmentKind};
 use crate::recovery::Retransmit;
 use crate::segments::{
-    APP_LIMITED, DeliveredCe, EVER_RETRANS, LOST, PUSHED, RETRANS, SACKED, SAMPLED, Segment,
+    APP_LIMITED, DeliveredCe, EVER_RETRANS, HEAD, LOST, PUSHED, RETRANS, SACKED, SAMPLED, Segment,
     TransmitState,
 };
 use crate::sender::{Half, Sender};
@@ -151,8 +151,13 @@ impl Sender {
         for seq in alike.clone() {
             *self.segments.get_mut(seq) = segment;
         }
+        // `__tcp_transmit_skb`: what takes several packets ends in PSH, so that receive offload lets it go.
+        let pushes = burst > 1 && !self.config.behaviour.pushes_writes_only;
+        if pushes && !has_last {
+            self.segments.get_mut(end - 1).flags |= PUSHED;
+        }
         if !self.config.gso {
-            self.emit_alike(alike);
+            self.emit_alike(alike, pushes && !has_last);
         }
         if has_last {
             let seq = end - 1;
@@ -169,9 +174,10 @@ impl Sender {
                 segments: burst,
                 last_kind: kind,
                 last_bytes: payload_bytes,
-                flags: segment.flags,
+                flags: self.segments.get(end - 1).flags,
             });
         }
+        self.segments.get_mut(first).flags |= HEAD;
         if self.segments.records_transmit_states() {
             self.record_transmit_states(first, burst);
         }
@@ -228,6 +234,7 @@ impl Sender {
             return self.retransmit_from_hint();
         }
         let mut head_was_sent = false;
+        let mut max_segs = 0; // computed only when something may be sent
         while let Some(&Reverse(seq)) = self.scoreboard.lost_queue.peek() {
             let is_due =
                 seq >= self.una && self.segments.get(seq).flags & (LOST | RETRANS | SACKED) == LOST;
@@ -239,13 +246,19 @@ impl Sender {
                 break;
             }
             let sock = &self.cc.sock;
-            if sock.packets_in_flight() >= sock.snd_cwnd {
+            let in_flight = sock.packets_in_flight();
+            if in_flight >= sock.snd_cwnd {
                 break;
             }
+            let room = sock.snd_cwnd - in_flight;
+            if max_segs == 0 {
+                max_segs = self.max_burst_pkts();
+            }
             self.scoreboard.lost_queue.pop();
-            self.retransmit_segment(seq);
+            let segments = self.lost_together(seq, room.min(max_segs));
+            self.retransmit_segments(seq, segments);
             if self.in_cwnd_reduction() {
-                self.cc.sock.prr_out += 1;
+                self.cc.sock.prr_out += segments;
             }
             head_was_sent |= seq == self.una && self.timers.pending() != Some(XmitTimer::Reo);
         }
@@ -256,44 +269,77 @@ impl Sender {
 
     /// The head again, regardless of cwnd and pacing: a timeout expired.
     pub(crate) fn retransmit_head(&mut self) {
-        self.retransmit_segment(self.una);
+        self.retransmit_segments(self.una, 1);
     }
 
-    pub(crate) fn retransmit_segment(&mut self, seq: u32) {
-        self.send_again(seq);
-        let segment = self.segments.get_mut(seq);
-        if !segment.has(RETRANS) {
-            segment.flags |= RETRANS;
-            self.cc.sock.retrans_out += 1;
+    /// How many lost segments from `first` on, `most` of them, leave as one packet: they were handed down together, and no
+    /// SACK has parted them (`tcp_xmit_retransmit_queue`).
+    pub(crate) fn lost_together(&self, first: u32, most: u32) -> u32 {
+        let is_next = |seq: u32| {
+            let flags = self.segments.get(seq).flags;
+            seq < self.nxt && flags & (LOST | RETRANS | SACKED | HEAD) == LOST
+        };
+        let mut end = first + 1;
+        while end - first < most && is_next(end) {
+            end += 1;
+        }
+        end - first
+    }
+
+    pub(crate) fn retransmit_segments(&mut self, first: u32, segments: u32) {
+        self.send_again(first, segments);
+        for seq in first..first + segments {
+            let segment = self.segments.get_mut(seq);
+            if !segment.has(RETRANS) {
+                segment.flags |= RETRANS;
+                self.cc.sock.retrans_out += 1;
+            }
         }
         self.recovery.note_retransmission(self.now_ms);
         self.publish_recovery();
     }
 
-    /// A segment is sent again. A loss probe does not count as a repair: until the ACKs show
+    /// Segments are sent again, as one transmission to pacing. A loss probe does not count as a repair: until the ACKs show
     /// otherwise the original is in flight, and the probe is not counted.
-    pub(crate) fn send_again(&mut self, seq: u32) {
-        let is_fin = seq >= self.stream.end;
-        self.begin_transmission(is_fin);
-        let mut segment = self.stamped(*self.segments.get(seq));
-        segment.flags = (segment.flags | EVER_RETRANS) & !SAMPLED;
-        *self.segments.get_mut(seq) = segment;
+    pub(crate) fn send_again(&mut self, first: u32, segments: u32) {
+        let end = first + segments;
+        self.begin_transmission(first >= self.stream.end);
         if self.segments.records_transmit_states() {
-            self.record_transmit_states(seq, 1);
+            self.record_transmit_states(first, segments);
         }
-        let payload_bytes = self.payload_bytes(seq);
-        self.emit(seq, self.stream.kind_of(seq), payload_bytes, segment.flags);
-        self.scoreboard
-            .retransmissions
-            .push_back((seq, segment.sent_us));
-        let data_pkts = u32::from(!is_fin);
+        let mut sent_bytes = 0;
+        for seq in first..end {
+            let mut segment = self.stamped(*self.segments.get(seq));
+            segment.flags = (segment.flags | EVER_RETRANS) & !SAMPLED;
+            let ends_burst = segments > 1 && seq + 1 == end && seq < self.stream.end;
+            if ends_burst && !self.config.behaviour.pushes_writes_only {
+                segment.flags |= PUSHED;
+            }
+            *self.segments.get_mut(seq) = segment;
+            let payload_bytes = self.payload_bytes(seq);
+            self.emit(seq, self.stream.kind_of(seq), payload_bytes, segment.flags);
+            self.scoreboard
+                .retransmissions
+                .push_back((seq, segment.sent_us));
+            sent_bytes += payload_bytes;
+        }
+        self.part_at(first);
+        self.part_at(end);
+        let data_pkts = end.min(self.stream.end).saturating_sub(first);
         self.counters.sent_pkts += u64::from(data_pkts);
         self.counters.retransmitted_pkts += u64::from(data_pkts);
         let sock = &mut self.cc.sock;
-        sock.total_retrans += 1;
-        sock.bytes_retrans = sock.bytes_retrans.wrapping_add(payload_bytes);
+        sock.total_retrans += segments;
+        sock.bytes_retrans = sock.bytes_retrans.wrapping_add(sent_bytes);
         sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);
-        self.end_transmission(u64::from(payload_bytes));
+        self.end_transmission(u64::from(sent_bytes));
+    }
+
+    /// Segments from `seq` on are no longer sent together with those before.
+    fn part_at(&mut self, seq: u32) {
+        if seq < self.nxt {
+            self.segments.get_mut(seq).flags |= HEAD;
+        }
     }
 
     /// Before a transmission: the first one after an idle period starts a new flight, unless it has
@@ -353,11 +399,13 @@ impl Sender {
 
     /// Full segments leave for the first time.
     #[inline]
-    fn emit_alike(&mut self, segments: Range<u32>) {
+    fn emit_alike(&mut self, segments: Range<u32>, pushes: bool) {
         let wire_bytes = self.config.mss_bytes + DATA_HEADER_BYTES;
         if self.is_ecn_ok() {
-            for seq in segments {
-                self.send_packet(seq, SegmentKind::Data, wire_bytes, 0);
+            for seq in segments.clone() {
+                let is_pushed = pushes && seq + 1 == segments.end;
+                let flags = if is_pushed { PUSHED } else { 0 };
+                self.send_packet(seq, SegmentKind::Data, wire_bytes, flags);
             }
             return;
         }
@@ -384,6 +432,12 @@ impl Sender {
         });
         self.output.outbox.waiting().extend(packets);
         self.output.ip_id = ip_id;
+        if pushes
+            && let Some(packet) = self.output.outbox.waiting().last_mut()
+            && let packet::Segment::Data(header) = &mut packet.header
+        {
+            header.info = header.info.psh(true);
+        }
     }
 
     /// No more data to send now. An application that writes as it goes along is distinguished at its

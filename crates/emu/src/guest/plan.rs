@@ -3,14 +3,14 @@
 use std::net::Ipv4Addr;
 
 use dumbbell_scenario::address_plan::{FIRST_FLOW_PORT, RECEIVER_PORT, host_addresses};
-use dumbbell_scenario::{Group, GroupEcn, Scenario, UNLIMITED_BYTES};
+use dumbbell_scenario::{Group, GroupEcn, PROMPT_BYTES, Scenario, UNLIMITED_BYTES};
 
 use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KernelCc};
 use crate::error::Error;
 use crate::hosts::host::mtu_bytes;
 use crate::hosts::sysctls::{tcp_rmem, tcp_wmem};
 use crate::receive_window::with_reachable_windows;
-use crate::sockets::receivers::{PROMPT_BYTES, buffer_bytes, limited_window, low_water_bytes};
+use crate::sockets::receivers::{buffer_bytes, limited_window};
 use crate::sockets::sender_sockets::{send_memory_bytes, unsent_bytes};
 use crate::sockets::senders::WRITE_BYTES;
 
@@ -180,7 +180,7 @@ pub(super) fn flows(scenario: &Scenario, ccs: &[KernelCc]) -> Vec<PlannedFlow> {
                     WRITE_BYTES as u32
                 },
                 prompt_bytes: PROMPT_BYTES as u32,
-                low_water_bytes: low_water_bytes(group) as u32,
+                low_water_bytes: group.low_water_bytes() as u32,
             });
         }
     }

@@ -6,24 +6,13 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_scenario::{Group, UNLIMITED_BYTES};
+use dumbbell_scenario::{Group, PROMPT_BYTES, UNLIMITED_BYTES};
 
 use crate::error::Error;
 use crate::hosts::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
 use crate::machine::readiness::{Readiness, Ready};
 use crate::sockets::connection::Connection;
 use crate::sockets::socket;
-
-/// Bytes that must have arrived before the reader is woken, after the first [`PROMPT_BYTES`]. A
-/// wake-up per packet would cost a fifth of a core at 1 Gbit/s. Linux then acknowledges every
-/// second packet without waiting for the reader (0.50 to 0.54 ACKs per packet; 0.51 to 0.62 for a
-/// reader that never waits, because reading the end of each write causes an extra ACK), and unread
-/// data stays far below the buffer.
-const LOW_WATER_BYTES: u64 = 16 * 1024;
-
-/// Bytes that are read as they arrive: Linux sizes the buffer by what is read per RTT, and in slow
-/// start a reader that waits makes the window lag behind cwnd.
-pub(crate) const PROMPT_BYTES: u64 = 1 << 20;
 
 /// Receive buffer per byte of a limited window, and what is added to it: the kernel counts a
 /// multiple of a packet's payload, especially for small ones. The window, not the buffer, should be
@@ -112,17 +101,12 @@ struct Reading {
     low_water_bytes: u64,
 }
 
-/// Bytes that must have arrived before a group's readers are woken, after the first [`PROMPT_BYTES`].
-pub(crate) fn low_water_bytes(group: &Group) -> u64 {
-    LOW_WATER_BYTES.min(group.host.rwnd_bytes / 2).max(1)
-}
-
 impl Reading {
     fn of_group(group: &Group) -> Self {
         Self {
             pending_window: limited_window(group),
             prompt_bytes: PROMPT_BYTES,
-            low_water_bytes: low_water_bytes(group),
+            low_water_bytes: group.low_water_bytes(),
         }
     }
 }

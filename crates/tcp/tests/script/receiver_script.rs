@@ -37,10 +37,10 @@ pub(crate) struct SentAck {
     pub(crate) ecn: Ecn,
 }
 
-/// Linux's receiver: a window of 1000 segments, delayed ACKs, RTT 100 ms.
+/// Linux's receiver: a window of 45 segments, delayed ACKs, RTT 100 ms. The SYN can offer this window, so it does not grow.
 pub(crate) fn linux_receiver() -> ReceiverConfig {
     ReceiverConfig {
-        rwnd_bytes: 1000 * MSS_BYTES,
+        rwnd_bytes: 45 * MSS_BYTES,
         ..ReceiverConfig::new(0, MSS_BYTES, 100 * NS_PER_MS)
     }
 }

@@ -115,7 +115,7 @@ fn every_segment_above_a_hole_was_acknowledged_at_once() {
          10 > ack 16 sack 17:20
          10.5 < 20
          10.7 < 21
-         11.5 > ack 16 sack 17:22",
+         11.6 > ack 16 sack 17:22",
     );
     receiver(ReceiverRules::LinuxBefore418).play(
         "10 < 17:20

@@ -2,7 +2,9 @@
 
 use dumbbell_cc::CaState;
 
-use crate::script::SenderScript;
+use dumbbell_tcp::{SenderConfig, TICK_NS};
+
+use crate::script::{MSS_BYTES, SenderScript, bulk, load};
 
 /// RFC 8985 §7.2: PTO = 2·SRTT; Linux adds two jiffies. §7.3: the probe is the last segment
 /// when there is no new data, and only one is out at a time: then comes the RTO, from the probe.
@@ -17,6 +19,23 @@ fn rfc8985_probe_after_two_srtt_then_the_timeout() {
     assert_eq!(s.sender.counters().tlp_count, 1);
     assert_eq!(s.sender.counters().rto_count, 1);
     assert_eq!(s.state(), CaState::Loss);
+}
+
+/// A timer of Linux's that is 64 ticks away or more fires on the next eighth tick but one: 302 becomes 304, and the timeout
+/// of 300 ms after that 608.
+#[test]
+fn the_probe_and_the_timeout_fire_on_ticks() {
+    let config = SenderConfig {
+        tick_ns: TICK_NS,
+        size_bytes: Some(10 * u64::from(MSS_BYTES)),
+        ..bulk()
+    };
+    let mut s = SenderScript::established(config, load("reno"), 100);
+    s.play(
+        "100 > 0:10
+         304 > 9 rtx
+         608 > 0 rtx",
+    );
 }
 
 /// RFC 8985 §7.3: new data is the better probe.

@@ -177,3 +177,28 @@ fn a_burst_is_half_of_cwnd_at_most() {
     let sizes: Vec<u64> = departures(&s).iter().map(|&(_, count)| count).collect();
     assert_eq!(sizes, [10, 10], "the pacing rate would allow more than 20");
 }
+
+/// Segments that left as one burst of two and are lost together are sent again as one, at once; those of two bursts are paced
+/// (Linux's `tcp_xmit_retransmit_queue` sends an `sk_buff` again).
+#[test]
+fn what_left_as_a_burst_is_sent_again_as_one() {
+    let config = SenderConfig {
+        tso: true,
+        ..bulk()
+    };
+    for (sack, departures) in [("ack 2 sack 4:10", 1), ("ack 3 sack 5:10", 2)] {
+        let mut s = SenderScript::established(config, load("bbr"), 100);
+        s.skip();
+        s.run_until(200_000_000);
+        s.feed(&sack.split(' ').collect::<Vec<_>>());
+        s.run_until(205_000_000);
+        let again = s
+            .packets
+            .iter()
+            .filter(|(_, packet)| packet.header.is_retransmission());
+        let mut times: Vec<u64> = again.map(|&(time_ns, _)| time_ns).collect();
+        assert_eq!(times.len(), 2, "{sack}");
+        times.dedup();
+        assert_eq!(times.len(), departures, "{sack}");
+    }
+}

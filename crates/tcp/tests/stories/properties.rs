@@ -44,7 +44,7 @@ fn behaviour() -> impl Strategy<Value = Behaviour> {
         detection,
         prop::sample::select(windows.to_vec()),
         pacing,
-        any::<[bool; 7]>(),
+        any::<[bool; 8]>(),
     );
     let mixed = rules.prop_map(|(detection, rack_window, pacing, on)| Behaviour {
         detection,
@@ -57,6 +57,7 @@ fn behaviour() -> impl Strategy<Value = Behaviour> {
         probes_in_open_only: on[5],
         pacing,
         defers_half_rtt: on[6],
+        pushes_writes_only: on[7],
     });
     prop_oneof![Just(Behaviour::default()), mixed]
 }

@@ -1,6 +1,6 @@
 //! The receiver: when it acknowledges and what the ACK contains.
 
-use dumbbell_tcp::ReceiverConfig;
+use dumbbell_tcp::{Reader, ReceiverConfig};
 
 use crate::script::{MSS_BYTES, NS_PER_MS, ReceiverScript, linux_receiver};
 
@@ -78,9 +78,9 @@ fn rfc2018_newest_block_first_and_three_blocks_at_most() {
          3 < 21
          3 > ack 16 sack 21 19 17
          5 < 23                        // the fourth duplicate ACK is compressed
-         6 > ack 16 sack 23 21 19
+         6.1 > ack 16 sack 23 21 19
          7 < 18                        // joins 17 and 19, which was pushed out of sight
-         8 > ack 16 sack 17:20 23 21
+         8.1 > ack 16 sack 17:20 23 21
          9 < 16
          9 > ack 20 sack 23 21",
     );
@@ -135,7 +135,7 @@ fn rfc2883_a_dsack_leaves_room_for_two_blocks() {
 }
 
 /// RFC 5681 §4.2 wants an ACK per out-of-order segment; Linux sends three and compresses the
-/// rest into one per min(1 ms, RTT/20), at most 44 segments each.
+/// rest into one per min(1 ms, RTT/20) and 0.1 ms of slack, at most 44 segments each.
 #[test]
 fn sacks_beyond_the_third_duplicate_ack_are_compressed_for_a_millisecond() {
     let mut r = ReceiverScript::past_quickacks();
@@ -149,9 +149,9 @@ fn sacks_beyond_the_third_duplicate_ack_are_compressed_for_a_millisecond() {
          10.3 < 20
          10.4 < 21
          11.2 < 22
-         11.3 > ack 16 sack 17:23    // 1 ms after 20
+         11.4 > ack 16 sack 17:23    // 1.1 ms after 20
          11.5 < 23
-         12.5 > ack 16 sack 17:24",
+         12.6 > ack 16 sack 17:24",
     );
     // 44 are compressed at most: the 45th is acknowledged at once.
     r.play(
@@ -162,7 +162,7 @@ fn sacks_beyond_the_third_duplicate_ack_are_compressed_for_a_millisecond() {
     );
 }
 
-/// Linux: SACK compression is bounded by RTT/20, here 0.1 ms.
+/// Linux: SACK compression is bounded by RTT/20, here 0.1 ms, and the slack.
 #[test]
 fn sack_compression_shrinks_with_the_rtt() {
     let mut r = ReceiverScript::with(ReceiverConfig {
@@ -182,7 +182,71 @@ fn sack_compression_shrinks_with_the_rtt() {
          2.02 < 5
          2.02 > ack 2 sack 3:6
          2.03 < 6
-         2.13 > ack 2 sack 3:7",
+         2.23 > ack 2 sack 3:7",
+    );
+}
+
+/// Linux from 5.8 on: an ACK is sure to have room for two blocks. Before a segment moves back others that no ACK has reported,
+/// they are reported; the segment itself then waits.
+#[test]
+fn blocks_are_reported_before_they_are_pushed_out_of_sight() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "1 < 17
+         1 > ack 16 sack 17
+         1.1 < 19
+         1.1 > ack 16 sack 19 17
+         1.2 < 21
+         1.2 > ack 16 sack 21 19 17
+         1.3 < 23                        // compressed
+         1.4 < 25
+         1.4 > ack 16 sack 23 21 19      // without 25, of which no ACK is due
+         1.5 < 27                        // compressed
+         1.6 < 29
+         1.6 > ack 16 sack 27 25 23
+         1.7 < 30                        // joins 29, which is the first block
+         2.8 > ack 16 sack 29:31 27 25",
+    );
+}
+
+/// While the window grows from what a SYN can offer, Linux's next ACK is quick: one more than sixteen.
+#[test]
+fn a_window_that_grows_allows_a_seventeenth_quick_ack() {
+    for (rwnd_bytes, quick) in [(45 * MSS_BYTES, 16), (1000 * MSS_BYTES, 17)] {
+        let mut r = ReceiverScript::with(ReceiverConfig {
+            rwnd_bytes,
+            ..linux_receiver()
+        });
+        r.feed(&["0:17"]);
+        assert_eq!(r.take_acks().len(), quick);
+    }
+}
+
+/// What ends in PSH is acknowledged when the application has read it, which one that waits for 4 segments does later.
+#[test]
+fn psh_is_acknowledged_when_it_is_read() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "1 < 16 is psh
+         1 > ack 17",
+    );
+    let mut r = ReceiverScript::with(ReceiverConfig {
+        reader: Reader {
+            prompt_bytes: 16 * u64::from(MSS_BYTES),
+            low_water_bytes: 4 * u64::from(MSS_BYTES),
+            read_bytes: 0,
+        },
+        ..linux_receiver()
+    });
+    r.hear("0 < 0:16");
+    r.take_acks();
+    r.play(
+        "1 < 16 is psh      // not read
+         2 < 17
+         2 > ack 18         // the second segment
+         3 < 18
+         4 < 19 is psh      // the fourth is read
+         4 > ack 20",
     );
 }
 
