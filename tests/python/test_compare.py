@@ -21,7 +21,7 @@ SEEDS = range(1, 7)
 
 
 def scenarios(*ccs: str, seeds: Any = SEEDS, **words: Any) -> list[Scenario]:
-    base: Any = {"rate": "10mbit", "time": "8s", "sample": "50ms", **words}
+    base: Any = {"rate": "10mbit", "buffer": "0.5bdp", "time": "8s", "sample": "50ms", **words}
     return [Scenario([Group(cc) for cc in ccs], seed=seed, **base) for seed in seeds]
 
 

@@ -38,13 +38,8 @@ TWO_STATES = (
     "it settles near 110 ms or at 132 to 211 ms; one of three runs on the kernel and 20 of 40 "
     "seeds of the simulator did the latter (docs/notes/fidelity.md)"
 )
-FIRST_MIB = (
-    "the kernel engine's receiver reads the first MiB, here all of the run, as it arrives; Linux "
-    "then acknowledges the last packet of a burst at once (docs/notes/fidelity.md)"
-)
 KNOWN_RTT = {
     ("copa and bbr, n = 1, 8 BDP", 1): TWO_STATES,
-    ("narrow-uplink", 1): FIRST_MIB,
 }
 
 #: Runs of the simulator per case, at least.

@@ -103,7 +103,8 @@ def test_bbr_in_a_buffer_smaller_than_a_burst_is_a_warning():
     run = run_alone("bbr", "100mbit", "1ms", "0.5bdp")
     assert used(run) < 0.5
     assert [reason.check for reason in run.verdict.reasons] == ["drops", "unused"]
-    assert "34.25 of 100 Mbit/s" in str(run.verdict.reasons[1])
+    # Linux 6.12 in virtual time: 20 to 22 of 100 Mbit/s, headers included.
+    assert "20.67 of 100 Mbit/s" in str(run.verdict.reasons[1])
 
 
 def test_copa_in_a_small_buffer_is_a_warning():

@@ -1,7 +1,14 @@
 """One run: execute it (`execution`), read its results, save it and load it again (`run`)."""
 
 from dumbbell.run.capture import Capture, pending_capture
-from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, check_for_kernel, engine_build
+from dumbbell.run.engine import (
+    KERNEL,
+    SIMULATOR,
+    UML,
+    check_engine,
+    check_for_kernel,
+    engine_build,
+)
 from dumbbell.run.execution import Control, execute, run
 from dumbbell.run.run import SCHEMA_VERSION, Run
 from dumbbell.run.verdict import INVALID, worst
@@ -11,6 +18,7 @@ __all__ = [
     "KERNEL",
     "SCHEMA_VERSION",
     "SIMULATOR",
+    "UML",
     "Capture",
     "Control",
     "Run",

@@ -16,12 +16,12 @@ from dumbbell.run import (
     KERNEL,
     SCHEMA_VERSION,
     SIMULATOR,
+    UML,
     Capture,
     Run,
     check_engine,
     pending_capture,
 )
-from dumbbell.run.engine import UML
 from dumbbell.runs import Cache, Progress, run_all
 from dumbbell_studies.papers.finding import Finding, Outcome
 from dumbbell_studies.papers.paper import Paper, ResultTable
