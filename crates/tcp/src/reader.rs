@@ -13,7 +13,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// It reads whatever arrives, at once.
+    /// It reads what arrives, at once.
     pub const PROMPT: Self = Self {
         prompt_bytes: u64::MAX,
         low_water_bytes: 1,

@@ -78,7 +78,7 @@ impl Reassembly {
         Insertion::Held
     }
 
-    /// Which of the blocks, the most recent first, `seq` would extend; how many there are if none.
+    /// The place of the block that `seq` would extend, the most recent first; how many there are if none.
     pub(crate) fn place_of(&self, seq: u32) -> usize {
         let touches = |block: &SackBlock| block.start <= seq + 1 && seq <= block.end;
         let place = self.blocks().iter().position(touches);
