@@ -7,24 +7,20 @@ import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from dumbbell import _core
 from dumbbell.base.errors import DumbbellError, EngineError, ResultError
-from dumbbell.base.quantities.quantity import Time
-from dumbbell.capture_analysis.packet_log import PacketLog, packet_log
 from dumbbell.emulation.changes import changes_of
 from dumbbell.emulation.process import PIPE, Args, Process
+from dumbbell.emulation.recorded_path import RecordedPath
 from dumbbell.emulation.scenario import emulated_scenario
 from dumbbell.emulation.way_out import WayOut, path_around
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import KERNEL, check_engine
-from dumbbell.run.execution import prepared, run_of_output
-from dumbbell.run.programs import TIME_IS_MEASURED
+from dumbbell.run.execution import prepared
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.program import PortsOf
 
@@ -32,8 +28,6 @@ __all__ = ["EmulatedPath", "Host", "emulate"]
 
 #: How long a server may take until it listens, s.
 READY_TIMEOUT_S = 30.0
-#: The file in which packets are kept for `EmulatedPath.packets`.
-KEPT_PACKETS = "packets.pcapng"
 
 
 class Host:
@@ -127,7 +121,7 @@ class Host:
             raise EngineError(str(error)) from None
 
 
-class EmulatedPath:
+class EmulatedPath(RecordedPath):
     """An emulated path; a context manager, in which its hosts run programs.
 
     Parameters
@@ -162,20 +156,12 @@ class EmulatedPath:
         way_out: WayOut | None = None,
     ) -> None:
         check_engine(KERNEL, scenario)
-        self.scenario = scenario
-        self._scratch: TemporaryDirectory[str] | None = None
-        if keeps_packets and capture is None:
-            self._scratch = TemporaryDirectory(prefix="dumbbell-")
-            capture = Capture(Path(self._scratch.name, KEPT_PACKETS), points=["link"])
-        self._packets: PacketLog | None = None
-        self._capture = capture
+        super().__init__(scenario, capture, keeps_packets=keeps_packets)
         self._keeps_awake = keeps_awake
         self._way_out = way_out
         self._open = ExitStack()
         self._awake: _core.KeptAwake | None = None
         self._emulation: _core.Emulation | None = None
-        self._result: Run | None = None
-        self._began_ns = 0
 
     def __enter__(self) -> Self:
         self._prepared = prepared(self.scenario)
@@ -219,39 +205,12 @@ class EmulatedPath:
             raised.add_note(f"the emulated path could not be ended in order: {error}")
         finally:
             self._let_sleep()
-            if self._scratch is not None:
-                self._scratch.cleanup()
+            self._remove_scratch()
 
     def _let_sleep(self) -> None:
         if self._awake is not None:
             self._awake.end()
             self._awake = None
-
-    @property
-    def capture_path(self) -> Path:
-        """Where its packets are captured.
-
-        Raises
-        ------
-        ResultError
-            They are not.
-        """
-        if self._capture is None:
-            raise ResultError("packets are not captured; use `emulate(…, capture=FILE)`")
-        return self._capture.path
-
-    @property
-    def result(self) -> Run:
-        """The run: flows, links, time series, and a verdict on whether to believe it.
-
-        Raises
-        ------
-        ResultError
-            The path is still there.
-        """
-        if self._result is None:
-            raise ResultError("an emulated path has a result when it has ended")
-        return self._result
 
     def stop(self) -> Run:
         """End all programs and the path; return the run."""
@@ -263,17 +222,8 @@ class EmulatedPath:
                 output = emulation.stop()
             except _core.EngineError as error:
                 raise EngineError(str(error)) from None
-            # What is kept for `packets` alone goes with the path.
-            was_asked_for = self._capture is not None and self._scratch is None
-            path = self._capture.path if self._capture and was_asked_for else None
-            result = run_of_output(self._prepared, output, path)
-            # It had no time of its own, only the longest that is measured; flows start within it.
-            starts = (int(group.start) + int(group.jitter) for group in result.scenario.groups)
-            took = max(result.summary["duration_ns"], max(starts) + 1)
-            result.scenario = replace(result.scenario, time=Time(took))
-            result.summary = {**result.summary, TIME_IS_MEASURED: True}
-            self._result = result
-        return self._result
+            self._record(self._prepared, output)
+        return self.result
 
     def set(self, **fields: Any) -> None:
         """Change the path now: ``rate``, ``loss``, ``delay``, with ``up_`` too, and ``rtt``.
@@ -293,42 +243,6 @@ class EmulatedPath:
         """Return what the path does now: by link and flow, since it began."""
         stats: Mapping[str, Any] = json.loads(self._running().snapshot())
         return stats
-
-    def packets(self) -> PacketLog:
-        """End the path if it is still there; return what happened to every packet at every link.
-
-        Raises
-        ------
-        ResultError
-            They were not kept.
-        """
-        if self._packets is None:
-            if self._capture is None or "link" not in self._capture.points:
-                raise ResultError("packets were not kept; use `emulate(…, keep_packets=True)`")
-            self.stop()
-            self._packets = packet_log(self._capture.path)
-        return self._packets
-
-    def save_mahimahi_log(self, place: str | Path, link: str) -> Path:
-        """End the path if it is still there; write what happened at a link as mahimahi does.
-
-        Parameters
-        ----------
-        place
-            The file, which `mm-throughput-graph` reads.
-        link
-            ``bottleneck``, which leads to the client, or ``up``.
-
-        Raises
-        ------
-        ResultError
-            Packets were not kept, or the file cannot be written.
-        """
-        from dumbbell.emulation.mahimahi_log import write_mahimahi_log
-
-        packets = self.packets()
-        write_mahimahi_log(Path(place), self.result, packets, link, self._began_ns)
-        return Path(place)
 
     def _running(self) -> _core.Emulation:
         if self._emulation is None or self._result is not None:
