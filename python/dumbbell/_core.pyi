@@ -74,6 +74,9 @@ class Control:
     def cancel(self) -> None:
         """Ask the run to stop; it raises `Cancelled` within milliseconds."""
 
+    def send_signal(self, signal: int) -> None:
+        """Send the clients among the programs of a run in virtual time a signal."""
+
     def is_cancelled(self) -> bool:
         """Whether it was asked to stop."""
 
@@ -298,10 +301,14 @@ def run_in_guest(
     library: Path,
     control: Control | None = None,
     capture: CaptureConfig | None = None,
+    programs: list[tuple[int, str, list[str], tuple[int, int, int], list[str], float]]
+    | None = None,
 ) -> Output:
     """Run a scenario on a guest's kernel, in virtual time.
 
-    `kernel` is the executable, `library` what its kernel loads.
+    `kernel` is the executable, `library` what its kernel loads. With `programs` those are started
+    instead of the scenario's: group, side, words, descriptors of standard input, output and errors,
+    ports that must be open before the next, and how long that may take, s.
     """
 
 @final

@@ -13,6 +13,7 @@ __all__ = [
 
 GETRANDOM = "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)"
 READING = "return time_travel_time / TIMER_MULTIPLIER;"
+STEP = "time_travel_update_time_rel(TIMER_MULTIPLIER);"
 HOSTS_READING = "return os_nsecs() / TIMER_MULTIPLIER;"
 RATE = "clocksource_register_hz(&timer_clocksource, NSEC_PER_SEC/TIMER_MULTIPLIER)"
 UTIL, CLOCK = "arch/um/os-Linux/util.c", "arch/um/kernel/time.c"
@@ -23,7 +24,7 @@ TREE = {
     "arch/um/drivers/Makefile": "obj-y := stdio_console.o fd.o\nobj-y += harddog.o\n",
     "arch/um/include/asm/Kbuild": "generic-y += irq.h\n",
     "arch/um/include/asm/archrandom.h": "/* of Linux */\n",
-    CLOCK: f"\t{READING}\n\t{HOSTS_READING}\n\terr = {RATE};\n",
+    CLOCK: f"\t\t\t{STEP}\n\t{READING}\n\t{HOSTS_READING}\n\terr = {RATE};\n",
     UTIL: f"{GETRANDOM}\n{{\n\treturn getrandom(buf, len, flags);\n}}\n",
     "net/ipv4/Kconfig": 'menuconfig TCP_CONG_ADVANCED\n\tbool "More"\n\n'
     'config TCP_CONG_CUBIC\n\ttristate "CUBIC"\n\nconfig TCP_CONG_MINE\n\ttristate "Mine"\n',

@@ -75,7 +75,7 @@ def test_groups_are_called_by_their_programs():
 
 
 def test_the_simulator_runs_no_program():
-    with pytest.raises(ScenarioError, match="is a real program, which only the kernel engine runs"):
+    with pytest.raises(ScenarioError, match="is a real program, which the simulator does not run"):
         dumbbell.run([group()])
 
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use dumbbell_capture::CaptureConfig;
-use dumbbell_results::{Output, ProgramSummary};
+use dumbbell_results::Output;
 use dumbbell_scenario::{Change, Control, Port, Scenario};
 
 use crate::between::{Between, Rebound};
@@ -14,6 +14,7 @@ use crate::bpf::congestion_controls::KernelCc;
 use crate::calibration::Calibration;
 use crate::capture::Capture;
 use crate::error::Error;
+use crate::flows_of_programs::flows_of_programs;
 use crate::gateway::Gateway;
 use crate::hosts::host::Hosts;
 use crate::machine::awake::spun_ns;
@@ -23,9 +24,8 @@ use crate::machine::readiness::sleep_until;
 use crate::measured::Measured;
 use crate::prepared::{Outside, Prepared};
 use crate::programs::{Command, Process, Programs, Side, Spawner, Standard};
-use crate::relay::{Relay, RelayReport, parts};
+use crate::relay::{Relay, parts};
 use crate::run_end::RunEnd;
-use crate::sampling::flow_report::{Crossed, FlowReport};
 use crate::sampling::states::States;
 use crate::snapshot::Snapshot;
 use crate::summarize;
@@ -314,11 +314,12 @@ impl Emulation {
         // What was changed is what the links could carry.
         let mut scenario = self.scenario.with_changes(&relay.changes);
         scenario.duration_ns = (self.end.ns().saturating_sub(self.epoch_ns)).max(1);
-        let of_programs = of_programs(&scenario, &self.ccs, &relay, &programs);
+        let of_programs = flows_of_programs(&scenario, &self.ccs, &relay, &programs);
         traffic.flows.extend(of_programs);
         traffic.flows.sort_by_key(|report| report.flow);
         let measured = Measured {
             epoch_ns: self.epoch_ns,
+            began_ns: None,
             ccs: self.ccs,
             calibration: self.calibration,
             traffic,
@@ -333,44 +334,6 @@ impl Emulation {
         };
         summarize::output(&scenario, measured)
     }
-}
-
-/// A flow for each group of programs: from the start of its first client to the end of its last, if all ended before the run.
-fn of_programs(
-    scenario: &Scenario,
-    ccs: &[KernelCc],
-    relay: &RelayReport,
-    programs: &[ProgramSummary],
-) -> Vec<FlowReport> {
-    let mut flow = 0;
-    let mut reports = Vec::new();
-    for (number, group) in scenario.groups.iter().enumerate() {
-        if group.program.is_some() {
-            let on_path = &relay.flows[flow as usize];
-            let clients = || {
-                let all = programs.iter();
-                all.filter(|it| it.group as usize == number && it.side == Side::Client.name())
-            };
-            let ns = |us: i64| u64::try_from(us).unwrap_or(0) * 1000;
-            let start_ns = clients().map(|client| ns(client.start_us)).min();
-            let end_ns = clients().map(|client| ns(client.end_us)).max();
-            let crossed = Crossed {
-                entered_pkts: on_path.entered_pkts + on_path.requests.entered_pkts,
-                arrived_pkts: on_path.arrived_pkts,
-                received_bytes: on_path.received_bytes + on_path.requests.received_bytes,
-            };
-            reports.push(FlowReport::of_program(
-                (flow, number),
-                ccs[number].kernel_name(),
-                crossed,
-                start_ns.unwrap_or(0),
-                // What still ran at the end was ended after it.
-                end_ns.filter(|&end_ns| end_ns <= scenario.duration_ns),
-            ));
-        }
-        flow += group.flows;
-    }
-    reports
 }
 
 /// The error for a part that ended without an error before it was stopped.

@@ -26,6 +26,7 @@
 //! | `between` | interfaces of this machine as the ends of the path |
 //! | `calibration` | how the idle path differs from what was asked for |
 //! | `receive_window` | reduces receive windows to what Linux's sockets reach |
+//! | `flows_of_programs` | what a run reports of its programs' flows |
 //! | `measured`, `summarize` | a run's measurements and its result |
 //! | `snapshot` | how a running network is at a moment |
 //! | `prepared` | hosts whose idle path has been measured |
@@ -44,6 +45,7 @@ mod check;
 mod emulation;
 mod error;
 mod facts;
+mod flows_of_programs;
 mod gateway;
 pub mod guest;
 mod hosts;

@@ -16,6 +16,8 @@ use crate::traffic::TrafficReport;
 pub(crate) struct Measured {
     /// Start of the run on the monotonic clock.
     pub(crate) epoch_ns: u64,
+    /// The same since 1970, where a guest's clock says so.
+    pub(crate) began_ns: Option<u64>,
     pub(crate) ccs: Arc<Vec<KernelCc>>,
     pub(crate) calibration: Calibration,
     pub(crate) traffic: TrafficReport,

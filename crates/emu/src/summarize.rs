@@ -242,6 +242,7 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
             .filter(|(_, cc)| cc.sends_ect1())
             .map(|(group, _)| group)
             .collect(),
+        began_ns: measured.began_ns,
         changes: (measured.relay.changes.iter())
             .map(|(at_ns, change)| ChangeMade {
                 at_us: at_ns / 1000,

@@ -1,6 +1,7 @@
 //! What the process leaves: files in the directory of the request, which `crates/emu/src/uml` reads.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
 use dumbbell_emu::guest::files;
@@ -9,11 +10,17 @@ use dumbbell_results::Output;
 /// Where the result is written.
 pub(crate) struct Answer {
     directory: PathBuf,
+    /// How far the run has come. It stays open: a file that is replaced at each sample costs a millisecond.
+    progress: Option<File>,
 }
 
 impl Answer {
     pub(crate) fn of(directory: PathBuf) -> Self {
-        Self { directory }
+        let progress = File::create(directory.join(files::PROGRESS)).ok();
+        Self {
+            directory,
+            progress,
+        }
     }
 
     /// Writes the result.
@@ -43,11 +50,21 @@ impl Answer {
         }
     }
 
+    /// The signal that was sent to clients since this was last asked; 0: none.
+    pub(crate) fn take_signal(&self) -> u32 {
+        let path = self.directory.join(files::SIGNAL);
+        let Ok(text) = fs::read_to_string(&path) else {
+            return 0;
+        };
+        // If it stays, clients get the signal again.
+        let _ = fs::remove_file(path);
+        text.parse().unwrap_or(0)
+    }
+
     /// Writes how far the run has come, ns.
     pub(crate) fn note_progress(&self, instant_ns: u64) {
-        let _ = fs::write(
-            self.directory.join(files::PROGRESS),
-            instant_ns.to_le_bytes(),
-        );
+        let progress = self.progress.as_ref();
+        // Without it the run goes on, and is thought to stand still.
+        let _ = progress.map(|file| file.write_all_at(&instant_ns.to_le_bytes(), 0));
     }
 }

@@ -1,15 +1,15 @@
 //! The structures of `dumbbell.h`.
 
-use std::ffi::{CStr, c_char, c_int, c_uint};
-use std::slice;
+use std::ffi::{CStr, CString, c_char, c_int, c_uint};
+use std::{ptr, slice};
 
 use dumbbell_cc_abi::{AckSample, RateSample};
 use dumbbell_emu::guest::{
-    self, Guest, KernelFacts, KernelField, PlannedCc, PlannedFlow, PlannedHost,
+    self, Guest, KernelFacts, KernelField, PlannedCc, PlannedFlow, PlannedHost, PlannedProgram,
 };
 
 /// Version of `dumbbell.h`: `DUMBBELL_ABI`.
-pub(crate) const ABI: c_uint = 2;
+pub(crate) const ABI: c_uint = 3;
 
 /// `DUMBBELL_CC_BYTES`: Linux's `TCP_CA_NAME_MAX`.
 const CC_BYTES: usize = 16;
@@ -29,6 +29,7 @@ pub struct Run {
     fields: *const Field,
     field_count: c_uint,
     hz: c_uint,
+    programs: c_uint,
 }
 
 /// The layout of `struct dumbbell_field` in C.
@@ -49,9 +50,10 @@ impl Run {
             largest_bytes: guest.largest_frame_bytes() as c_uint,
             ccs: ccs as c_uint,
             release: [0; RELEASE_BYTES],
-            fields: std::ptr::null(),
+            fields: ptr::null(),
             field_count: 0,
             hz: 0,
+            programs: guest.programs().len() as c_uint,
         }
     }
 
@@ -164,11 +166,20 @@ pub struct Host {
     port: u16,
     window_bytes: c_uint,
     rcvbuf_bytes: c_uint,
+    runs_programs: u8,
+    address6: [u8; 16],
+    cc: [c_char; CC_BYTES],
+    names: *const c_char,
+    resolver: *const c_char,
 }
 
 impl Host {
+    /// Texts are the plan's, which must stay.
     pub(crate) fn of(planned: &PlannedHost) -> Self {
-        let [rmem, wmem] = (planned.buffers_bytes).map(|bytes| bytes.map(|bytes| bytes as c_int));
+        let buffers = planned.buffers_bytes.map(Option::unwrap_or_default);
+        let [rmem, wmem] = buffers.map(|bytes| bytes.map(|bytes| bytes as c_int));
+        let for_programs = planned.for_programs.as_ref();
+        let cc = for_programs.and_then(|it| it.cc.as_deref());
         let listener = planned.listener.as_ref();
         let (window_bytes, rcvbuf_bytes) =
             listener.and_then(|it| it.window_bytes).unwrap_or_default();
@@ -185,6 +196,11 @@ impl Host {
             port: listener.map_or(0, |it| it.port),
             window_bytes,
             rcvbuf_bytes: c_uint::try_from(rcvbuf_bytes).unwrap_or(c_uint::MAX) & !1,
+            runs_programs: for_programs.is_some().into(),
+            address6: for_programs.map_or([0; 16], |it| it.address6.octets()),
+            cc: cc_name(cc.unwrap_or_default()),
+            names: for_programs.map_or(ptr::null(), |it| it.names.as_ptr()),
+            resolver: for_programs.map_or(ptr::null(), |it| it.resolver.as_ptr()),
         }
     }
 }
@@ -193,6 +209,7 @@ impl Host {
 #[repr(C)]
 pub struct Flow {
     cc: [c_char; CC_BYTES],
+    number: c_uint,
     sender: c_uint,
     receiver: c_uint,
     port: u16,
@@ -214,6 +231,7 @@ impl Flow {
         let memory_bytes = planned.send_memory_bytes.unwrap_or(0);
         Self {
             cc: cc_name(&planned.cc),
+            number: planned.number,
             sender,
             receiver,
             port: planned.port,
@@ -227,6 +245,76 @@ impl Flow {
             write_bytes: planned.write_bytes,
             prompt_bytes: planned.prompt_bytes,
             low_water_bytes: planned.low_water_bytes,
+        }
+    }
+}
+
+/// The layout of `struct dumbbell_port` in C.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Port {
+    number: u16,
+    is_udp: u8,
+}
+
+/// The layout of `struct dumbbell_program` in C.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Program {
+    path: *const c_char,
+    words: *const *const c_char,
+    environment: *const *const c_char,
+    directory: *const c_char,
+    host: c_uint,
+    is_server: c_uint,
+    start_ns: u64,
+    ports: *const Port,
+    port_count: c_uint,
+    ready_ns: u64,
+}
+
+/// A program as the kernel gets it, with all that it refers to.
+pub(crate) struct LaidOutProgram {
+    pub(crate) program: Program,
+    _words: Vec<*const c_char>,
+    _environment: Vec<*const c_char>,
+    _ports: Vec<Port>,
+    _planned: PlannedProgram,
+}
+
+impl LaidOutProgram {
+    pub(crate) fn of(planned: &PlannedProgram) -> Self {
+        let planned = planned.clone();
+        let addresses = |texts: &[CString]| -> Vec<*const c_char> {
+            let each = texts.iter().map(|text| text.as_ptr());
+            each.chain([ptr::null()]).collect()
+        };
+        let words = addresses(&planned.words);
+        let environment = addresses(&planned.environment);
+        let port = |port: &dumbbell_scenario::Port| match *port {
+            dumbbell_scenario::Port::Tcp(number) => Port { number, is_udp: 0 },
+            dumbbell_scenario::Port::Udp(number) => Port { number, is_udp: 1 },
+        };
+        let ports: Vec<Port> = planned.ready.iter().map(port).collect();
+        // Texts and lists are on the heap, where they stay.
+        let program = Program {
+            path: planned.path.as_ptr(),
+            words: words.as_ptr(),
+            environment: environment.as_ptr(),
+            directory: planned.directory.as_ptr(),
+            host: planned.host,
+            is_server: planned.is_server.into(),
+            start_ns: planned.start_ns,
+            ports: ports.as_ptr(),
+            port_count: ports.len() as c_uint,
+            ready_ns: planned.ready_within_ns,
+        };
+        Self {
+            program,
+            _words: words,
+            _environment: environment,
+            _ports: ports,
+            _planned: planned,
         }
     }
 }

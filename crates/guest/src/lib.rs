@@ -13,11 +13,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::slice;
 
-use dumbbell_emu::guest::{Guest, KernelFacts, PlannedCc, PlannedFlow, PlannedHost, files};
+use dumbbell_emu::guest::{
+    Guest, KernelFacts, PlannedCc, PlannedFlow, PlannedHost, RequestedPrograms, files,
+};
 use dumbbell_scenario::Scenario;
 
 use answer::Answer;
-use layout::{ABI, Call, Cc, Flow, Host, Run, State};
+use layout::{ABI, Call, Cc, Flow, Host, LaidOutProgram, Program, Run, State};
 
 /// Errors of the kernel (errno(3)) for a run that cannot begin.
 const EINVAL: c_int = 22;
@@ -28,6 +30,7 @@ struct Running {
     hosts: Vec<PlannedHost>,
     flows: Vec<PlannedFlow>,
     algorithms: Vec<PlannedCc>,
+    programs: Vec<LaidOutProgram>,
     answer: Answer,
 }
 
@@ -79,6 +82,7 @@ pub unsafe extern "C" fn dumbbell_guest_open(
                 hosts: guest.hosts(),
                 flows: guest.flows(),
                 algorithms: guest.algorithms(),
+                programs: guest.programs().iter().map(LaidOutProgram::of).collect(),
                 guest,
                 answer,
             };
@@ -108,7 +112,11 @@ fn open(directory: &std::path::Path, kernel: &KernelFacts<'_>) -> Result<Guest, 
         Ok(request) => files::read_capture(&request),
         Err(_) => None,
     };
-    Guest::new(&scenario, kernel, capture.as_ref()).map_err(|error| error.to_string())
+    let programs = match std::fs::read(directory.join(files::PROGRAMS)) {
+        Ok(request) => RequestedPrograms::read(&request),
+        Err(_) => None,
+    };
+    Guest::new(&scenario, kernel, capture.as_ref(), programs).map_err(|error| error.to_string())
 }
 
 /// Describes a host.
@@ -154,6 +162,105 @@ pub unsafe extern "C" fn dumbbell_guest_cc(number: c_uint, cc: *mut Cc) {
             unsafe { cc.write(Cc::of(planned)) };
         }
     });
+}
+
+/// Describes a program, until the end of the run.
+///
+/// # Safety
+///
+/// `program` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_program(number: c_uint, program: *mut Program) {
+    with(|running| {
+        if let Some(laid_out) = running.programs.get(number as usize) {
+            // SAFETY: the caller says so.
+            unsafe { program.write(laid_out.program) };
+        }
+    });
+}
+
+/// A program prints: how many bytes were taken, or an error of the kernel.
+///
+/// # Safety
+///
+/// There are this many bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_write(
+    program: c_uint,
+    stream: c_uint,
+    bytes: *const u8,
+    length: c_uint,
+) -> i64 {
+    // SAFETY: the caller says so.
+    let bytes = unsafe { slice::from_raw_parts(bytes, length as usize) };
+    with(|running| running.guest.write(program, stream, bytes))
+}
+
+/// A program reads its standard input: how many bytes there were, or an error of the kernel.
+///
+/// # Safety
+///
+/// This many bytes may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_read(
+    program: c_uint,
+    buffer: *mut u8,
+    length: c_uint,
+) -> i64 {
+    // SAFETY: the caller says so.
+    let buffer = unsafe { slice::from_raw_parts_mut(buffer, length as usize) };
+    with(|running| running.guest.read(program, buffer))
+}
+
+/// A program is started.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_guest_started(now_ns: u64, program: c_uint) {
+    with(|running| running.guest.program_started(now_ns, program));
+}
+
+/// A program has ended; whether the run is over.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_guest_ended(
+    now_ns: u64,
+    program: c_uint,
+    status: c_int,
+    error: c_int,
+) -> c_uint {
+    with(|running| {
+        let ended = running.guest.program_ended(now_ns, program, status, error);
+        match ended {
+            Ok(is_over) => is_over.into(),
+            Err(error) => stop(running, &error),
+        }
+    })
+}
+
+/// The ports of a server were not opened in time.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_guest_not_ready(program: c_uint) {
+    with(|running| {
+        if let Some(error) = running.guest.not_ready(program) {
+            stop(running, &error);
+        }
+    });
+}
+
+/// No more is measured; when the network is due next.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_guest_over(now_ns: u64) -> u64 {
+    with(|running| running.guest.over(now_ns))
+}
+
+/// Programs are asked to end.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_guest_ending() {
+    with(|running| running.guest.ending());
+}
+
+/// Ends the process with an error as its answer.
+fn stop(running: &Running, error: &dumbbell_emu::Error) -> ! {
+    running.answer.fail(&error.to_string());
+    std::process::exit(1)
 }
 
 /// Calls an algorithm; the callback's value, of `init` the handle.
@@ -260,17 +367,17 @@ pub unsafe extern "C" fn dumbbell_guest_sample(now_ns: u64, flow: c_uint, state:
     with(|running| running.guest.sample(now_ns, flow, &state));
 }
 
-/// All flows that are active were sampled.
+/// All flows that are active were sampled; a signal for clients, or 0.
 #[unsafe(no_mangle)]
-pub extern "C" fn dumbbell_guest_sampled(now_ns: u64, instant_ns: u64) {
+pub extern "C" fn dumbbell_guest_sampled(now_ns: u64, instant_ns: u64) -> c_uint {
     with(|running| {
         running.guest.sampled(now_ns, instant_ns);
         running.answer.note_progress(instant_ns);
         if let Some(failure) = running.guest.failure() {
-            running.answer.fail(&failure.to_string());
-            std::process::exit(1);
+            stop(running, failure);
         }
-    });
+        running.answer.take_signal()
+    })
 }
 
 /// A flow's state at the end.
@@ -308,7 +415,8 @@ pub unsafe extern "C" fn dumbbell_guest_failed(what: *const c_char, flow: c_int,
     let what = unsafe { CStr::from_ptr(what) }.to_string_lossy();
     let cause = std::io::Error::from_raw_os_error(error.abs());
     with(|running| {
-        let planned = (usize::try_from(flow).ok()).and_then(|flow| running.flows.get(flow));
+        let number = u32::try_from(flow).ok();
+        let planned = running.flows.iter().find(|it| Some(it.number) == number);
         let whose = planned.map_or(String::new(), |planned| {
             format!("flow {flow} (`linux/{}`) ", planned.cc)
         });

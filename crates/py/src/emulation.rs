@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dumbbell_capture::CaptureConfig;
+use dumbbell_emu::uml;
 use dumbbell_emu::{Between, Command, Exit, Gateway, Process, Side};
 use dumbbell_scenario::{Change, Port, Scenario};
 use pyo3::prelude::*;
@@ -131,12 +132,7 @@ impl Emulation {
             new_session,
             ..Command::new(&argv)
         };
-        let (input, output, errors) = stdio;
-        if [input, output, errors].iter().any(|&it| it < 0) {
-            return Err(EngineError::new_err("`stdio` has a negative descriptor"));
-        }
-        // SAFETY: the caller has them open during this call; if not, the kernel refuses them.
-        let standard = [input, output, errors].map(|it| unsafe { BorrowedFd::borrow_raw(it) });
+        let standard = standard(stdio)?;
         let started = py.detach(|| {
             let mut inner = self.lock();
             let emulation = inner.as_mut().ok_or_else(stopped)?;
@@ -155,10 +151,7 @@ impl Emulation {
         ports: Vec<String>,
         timeout_s: f64,
     ) -> PyResult<()> {
-        let ports: Vec<Port> = ports
-            .iter()
-            .map(|text| text.parse().map_err(EngineError::new_err))
-            .collect::<PyResult<_>>()?;
+        let ports = ports_named(&ports)?;
         let longest = Duration::from_secs_f64(timeout_s.clamp(0.0, 1e9));
         let until = Instant::now() + longest;
         loop {
@@ -273,6 +266,47 @@ fn code_of(exit: Exit) -> i32 {
         Exit::Code(code) => code,
         Exit::Signal(signal) => -signal,
     }
+}
+
+/// A program for a guest: group, side, words, descriptors, ports, and how long these may take, s.
+pub(crate) type GuestProgram = (
+    usize,
+    String,
+    Vec<String>,
+    (i32, i32, i32),
+    Vec<String>,
+    f64,
+);
+
+/// Reads programs for a guest, whose descriptors the caller has open during the run.
+pub(crate) fn guest_programs(
+    programs: Vec<GuestProgram>,
+) -> PyResult<Vec<uml::GuestProgram<'static>>> {
+    let read = |(group, side, words, stdio, ports, ready_within_s): GuestProgram| {
+        Ok(uml::GuestProgram {
+            group,
+            side: side_named(&side)?,
+            words,
+            standard: Some(standard(stdio)?),
+            ready: ports_named(&ports)?,
+            ready_within: Duration::from_secs_f64(ready_within_s.clamp(0.0, 1e9)),
+        })
+    };
+    programs.into_iter().map(read).collect()
+}
+
+/// Standard input, output and errors, which the caller has open as long as they are used.
+fn standard<'a>((input, output, errors): (i32, i32, i32)) -> PyResult<[BorrowedFd<'a>; 3]> {
+    if [input, output, errors].iter().any(|&it| it < 0) {
+        return Err(EngineError::new_err("`stdio` has a negative descriptor"));
+    }
+    // SAFETY: the caller has them open; if not, the kernel refuses them.
+    Ok([input, output, errors].map(|it| unsafe { BorrowedFd::borrow_raw(it) }))
+}
+
+fn ports_named(names: &[String]) -> PyResult<Vec<Port>> {
+    let port = |text: &String| text.parse().map_err(EngineError::new_err);
+    names.iter().map(port).collect()
 }
 
 fn side_named(name: &str) -> PyResult<Side> {

@@ -67,6 +67,11 @@ impl Control {
         self.inner.cancel();
     }
 
+    /// Send the clients among the programs of a run in virtual time a signal.
+    fn send_signal(&self, signal: i32) {
+        self.inner.send_signal(signal);
+    }
+
     /// Whether it was asked to stop.
     fn is_cancelled(&self) -> bool {
         self.inner.is_cancelled()
@@ -205,9 +210,11 @@ fn run(
     }
 }
 
-/// Run a scenario on a guest's kernel, in virtual time. `kernel` is the executable, `library` what its kernel loads.
+/// Run a scenario on a guest's kernel, in virtual time. `kernel` is the executable, `library` what its kernel loads. With
+/// `programs` those are started instead of the scenario's: group, side, words, descriptors of standard input, output and
+/// errors, ports that must be open before the next, and how long that may take, s.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, kernel, library, control=None, capture=None))]
+#[pyo3(signature = (scenario_json, kernel, library, control=None, capture=None, programs=None))]
 fn run_in_guest(
     py: Python<'_>,
     scenario_json: &str,
@@ -215,14 +222,19 @@ fn run_in_guest(
     library: PathBuf,
     control: Option<&Control>,
     capture: Option<Capture>,
+    programs: Option<Vec<emulation::GuestProgram>>,
 ) -> PyResult<Output> {
     let scenario = read_scenario(scenario_json)?;
+    let programs = programs.map(emulation::guest_programs).transpose()?;
     let control = control
         .map(|control| Arc::clone(&control.inner))
         .unwrap_or_default();
     let guest = dumbbell_emu::uml::Guest { kernel, library };
     let capture = capture.map(CaptureConfig::from);
-    let ran = py.detach(|| guest.run(scenario_json, &scenario, &control, capture.as_ref()));
+    let ran = py.detach(|| {
+        let (capture, programs) = (capture.as_ref(), programs.as_deref());
+        guest.run(scenario_json, &scenario, &control, capture, programs)
+    });
     match ran {
         Ok(dumbbell_emu::uml::Ran { summary, tables }) => Ok(Output { summary, tables }),
         Err(dumbbell_emu::Error::Cancelled) => Err(Cancelled::new_err("cancelled")),

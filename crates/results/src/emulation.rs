@@ -58,6 +58,8 @@ records! {
         /// Groups whose packets the relay gave ECT(1) where their hosts sent ECT(0), because Linux does so after the
         /// handshake ([prague.md](prague.md#on-the-kernel)).
         ect1_groups: Vec<u32>;
+        /// When the run began, since 1970, by the clock of the guest's programs; only if there were any.
+        began_ns: Option<u64>, IF_ANY;
         /// What was changed of the path during the run, only if something was: `at_us`, from the start of the run,
         /// `kind` (`rate`, `delay`, `loss`, `base_rtt`), and the link or group (null: all) with its new value. The
         /// scenario is what was asked for; capacities and base RTTs of the results follow the changes of rates and base

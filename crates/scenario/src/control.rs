@@ -1,6 +1,6 @@
 //! Watching and stopping a run from another thread.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 /// Shared between a run and the thread that waits for it. Does not influence the result, unless it cancels.
 #[derive(Debug, Default)]
@@ -8,6 +8,8 @@ pub struct Control {
     cancelled: AtomicBool,
     /// Share of the run that has passed, parts per million.
     progress_ppm: AtomicU64,
+    /// For the run's programs; 0: none.
+    signal: AtomicI32,
 }
 
 impl Control {
@@ -19,6 +21,16 @@ impl Control {
     /// Whether [`Control::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Sends the clients among the run's programs a signal, where the run's engine passes it on.
+    pub fn send_signal(&self, signal: i32) {
+        self.signal.store(signal, Ordering::Relaxed);
+    }
+
+    /// The signal that was sent since this was last asked.
+    pub fn take_signal(&self) -> Option<i32> {
+        Some(self.signal.swap(0, Ordering::Relaxed)).filter(|&signal| signal != 0)
     }
 
     /// Share of the run that has passed, 0 to 1.

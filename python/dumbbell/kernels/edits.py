@@ -133,6 +133,15 @@ def edits(hz: int) -> tuple[Edit, ...]:
                      "clocksource_register_hz(&timer_clocksource, NSEC_PER_SEC)"),),
         ),
         Edit(
+            "clock's cost",
+            "a program that asks for the time until something happens waits for that many readings",
+            (Variant(clock, "time_travel_update_time_rel(TIMER_MULTIPLIER);",
+                     "{\n\t\t\textern unsigned long long "
+                     "dumbbell_clock_step(unsigned long long now_ns);\n\n\t\t\t"
+                     "time_travel_update_time_rel(dumbbell_clock_step(time_travel_time));\n"
+                     "\t\t}"),),
+        ),
+        Edit(
             "size of a packet",
             "an algorithm that knows only its least size calls what chooses it",
             (

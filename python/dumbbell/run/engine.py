@@ -126,8 +126,8 @@ def check_program(client: Command, engine: str) -> None:
         )
     if engine == SIMULATOR:
         raise ScenarioError(
-            f"`{excerpt(client)}` is a real program, which only the kernel engine runs; use "
-            "`--engine kernel`",
+            f"`{excerpt(client)}` is a real program, which the simulator does not run; use "
+            "`--engine kernel` or `--engine uml`",
             key="client",
         )
 

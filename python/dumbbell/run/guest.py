@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["UML", "check_for_guest", "guest_build", "guest_kernel", "guest_library", "is_uml"]
 
+#: Not an algorithm, but that of sockets that choose none: `linux/default`.
+DEFAULT = "default"
 #: The engine's name; the name of a kernel may follow, as in ``uml:6.12``.
 UML = "uml"
 
@@ -69,7 +71,13 @@ def check_for_guest(kernel: BuiltKernel, scenarios: Sequence[Scenario]) -> None:
                     " or `--engine kernel`"
                 )
             name = group.cc.kernel_name
-            if group.cc.is_kernels_own and name not in kernel.congestion_controls:
+            # Programs run the kernel's default unless they choose.
+            is_default = group.client is not None and name == DEFAULT
+            if (
+                group.cc.is_kernels_own
+                and not is_default
+                and name not in kernel.congestion_controls
+            ):
                 known = ", ".join(kernel.congestion_controls)
                 raise EngineError(
                     f"the kernel {kernel.name} has no congestion control `{name}`; it has {known}"

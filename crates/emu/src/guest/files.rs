@@ -14,6 +14,21 @@ pub const SCENARIO: &str = "scenario.json";
 /// What to capture, if anything: points and bytes in the first line, and behind it the file.
 pub const CAPTURE: &str = "capture";
 
+/// Programs, if the scenario has any: [`super::RequestedPrograms`].
+pub const PROGRAMS: &str = "programs";
+
+/// The program that computes, if any, when the kernel was asked by [`ASK`].
+pub const CURRENT: &str = "current";
+
+/// The signal that asks the kernel: `DUMBBELL_ASK`.
+pub const ASK: i32 = libc::SIGUSR2;
+
+/// Is there while a program waits for its standard input, or for who reads its output.
+pub const WAITING: &str = "waiting";
+
+/// A signal for clients, by its number, which the guest's process removes when it has read it.
+pub const SIGNAL: &str = "signal";
+
 /// Tables, one after the other: a name and a batch.
 pub const TABLES: &str = "tables";
 

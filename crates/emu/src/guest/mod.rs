@@ -9,11 +9,14 @@
 //! | `files` | what the process of a guest reads and leaves |
 //! | `socket_fields`, `algorithms` | congestion control algorithms of ours, which the kernel calls |
 //! | `plan` | what the guest is to make: hosts and flows |
+//! | `requested`, `programs` | programs of the user in its hosts |
 //! | `series` | samples of the flows |
 
 mod algorithms;
 pub mod files;
 mod plan;
+mod programs;
+mod requested;
 mod series;
 mod socket_fields;
 
@@ -23,10 +26,11 @@ use dumbbell_capture::CaptureConfig;
 use dumbbell_results::Output;
 use dumbbell_scenario::{Scenario, Way};
 
-use crate::bpf::congestion_controls::{KERNELS_OWN, KernelCc};
+use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KERNELS_OWN, KernelCc};
 use crate::calibration::Calibration;
 use crate::capture::{DrivenCapture, Tap};
 use crate::error::Error;
+use crate::flows_of_programs::flows_of_programs;
 use crate::hosts::device::Device;
 use crate::hosts::host::{Hosts, mtu_bytes};
 use crate::hosts::port::{Outgoing, locked};
@@ -36,6 +40,7 @@ use crate::machine::kernel::set_guests_release;
 use crate::measured::Measured;
 use crate::packet::super_packet::MAX_READ_BYTES;
 use crate::relay::driven::Driven;
+use crate::run_end::RunEnd;
 use crate::sampling::flow_report::FlowReport;
 use crate::sampling::sampler::histogram_ns;
 use crate::sampling::states::Columns;
@@ -45,6 +50,9 @@ use crate::traffic::TrafficReport;
 use algorithms::Algorithms;
 pub use algorithms::{Call, PlannedCc};
 pub use plan::{PlannedFlow, PlannedHost, check};
+pub use programs::PlannedProgram;
+use programs::Programs;
+pub use requested::{RequestedProgram, RequestedPrograms};
 use series::Series;
 pub use series::State;
 pub use socket_fields::KernelField;
@@ -52,11 +60,29 @@ pub use socket_fields::KernelField;
 /// The engine's name.
 const ENGINE: &str = "uml";
 
-/// The time of day at which a guest boots, in seconds since 1970: any, but always the same.
+/// The time of day at which a guest boots, in seconds since 1970, unless the environment says another: any, but always the same.
 pub const START_S: u64 = 1_700_000_000;
+
+/// The variable that says another, as reproducible builds have it (<https://reproducible-builds.org/specs/source-date-epoch/>): for
+/// programs that check certificates.
+pub(crate) const START_VARIABLE: &str = "SOURCE_DATE_EPOCH";
+
+/// What a guest's sockets run unless they choose: `CONFIG_DEFAULT_TCP_CONG` of its kernel.
+const GUESTS_DEFAULT: &str = "cubic";
 
 /// How often a capture is written, ns: its ring has room for 2 s.
 const WRITE_EVERY_NS: u64 = 20_000_000;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// When a guest boots, in seconds since 1970.
+pub(crate) fn start_s() -> u64 {
+    let said = std::env::var(START_VARIABLE).ok();
+    let said = said.and_then(|text| text.parse().ok());
+    // Beyond a clock of 64 bits of nanoseconds.
+    said.filter(|&at_s| at_s < i64::MAX as u64 / NS_PER_S)
+        .unwrap_or(START_S)
+}
 
 /// Facts of a guest's kernel.
 #[derive(Clone, Debug)]
@@ -86,11 +112,13 @@ pub struct Guest {
     /// Its tap, until the run begins.
     tap: Option<Tap>,
     next_write_ns: u64,
+    programs: Option<Programs>,
+    end: RunEnd,
     failure: Option<Error>,
 }
 
 impl Guest {
-    /// A run of `scenario` on this kernel, and a capture of it if one is asked for.
+    /// A run of `scenario` on this kernel, and a capture of it and programs if they are asked for.
     ///
     /// # Errors
     ///
@@ -99,6 +127,7 @@ impl Guest {
         scenario: &Scenario,
         kernel: &KernelFacts<'_>,
         capture: Option<&CaptureConfig>,
+        programs: Option<RequestedPrograms>,
     ) -> Result<Self, Error> {
         set_virtual_ns(0);
         set_guests_release(&kernel.release);
@@ -108,14 +137,15 @@ impl Guest {
         let ccs = scenario.groups.iter().enumerate().map(|(index, group)| {
             match algorithms.of_group(index) {
                 Some((name, loaded)) => KernelCc::Hosted(name, Box::new(loaded)),
+                None if group.cc.name == KERNELS_DEFAULT => {
+                    KernelCc::Own(GUESTS_DEFAULT.to_owned())
+                }
                 None => KernelCc::Own(group.cc.name.trim_start_matches(KERNELS_OWN).to_owned()),
             }
         });
         let outgoing = Arc::default();
         let (capture, tap) = capture
-            .map(|config| {
-                DrivenCapture::start(config, &scenario, (ENGINE, START_S * 1_000_000_000))
-            })
+            .map(|config| DrivenCapture::start(config, &scenario, (ENGINE, start_s() * NS_PER_S)))
             .transpose()?
             .unzip();
         Ok(Self {
@@ -123,6 +153,10 @@ impl Guest {
             algorithms,
             hosts: Arc::new(Hosts::of_guest(&scenario, &outgoing)?),
             series: Series::new(&scenario),
+            programs: programs
+                .map(|requested| Programs::new(requested, &scenario))
+                .transpose()?,
+            end: RunEnd::at(u64::MAX),
             scenario,
             outgoing,
             relay: None,
@@ -137,12 +171,17 @@ impl Guest {
 
     /// The hosts, by number.
     pub fn hosts(&self) -> Vec<PlannedHost> {
-        plan::hosts(&self.scenario)
+        plan::hosts(&self.scenario, &self.ccs)
     }
 
-    /// The flows, by number.
+    /// The flows that are not of programs.
     pub fn flows(&self) -> Vec<PlannedFlow> {
         plan::flows(&self.scenario, &self.ccs)
+    }
+
+    /// The programs, by number.
+    pub fn programs(&self) -> &[PlannedProgram] {
+        self.programs.as_ref().map_or(&[], Programs::planned)
     }
 
     /// The algorithms that the kernel is to call, by number.
@@ -184,10 +223,12 @@ impl Guest {
     pub fn begin(&mut self, now_ns: u64, epoch_ns: u64) -> Result<(), Error> {
         set_virtual_ns(now_ns);
         self.epoch_ns = epoch_ns;
+        self.end = RunEnd::at(epoch_ns + self.scenario.duration_ns);
         self.relay = Some(Driven::new(
             &self.hosts,
             &self.scenario,
             epoch_ns,
+            &self.end,
             self.tap.take(),
         )?);
         Ok(())
@@ -281,6 +322,67 @@ impl Guest {
         }
     }
 
+    /// A program prints to its stream 1 or 2: how many bytes were taken, or an error of the kernel.
+    pub fn write(&mut self, program: u32, stream: u32, bytes: &[u8]) -> i64 {
+        let programs = self.programs.as_mut();
+        programs.map_or(0, |programs| programs.write(program, stream, bytes))
+    }
+
+    /// A program reads its standard input: how many bytes there were, or an error of the kernel.
+    pub fn read(&mut self, program: u32, buffer: &mut [u8]) -> i64 {
+        let programs = self.programs.as_mut();
+        programs.map_or(0, |programs| programs.read(program, buffer))
+    }
+
+    /// A program is started.
+    pub fn program_started(&mut self, now_ns: u64, program: u32) {
+        set_virtual_ns(now_ns);
+        if let Some(programs) = &mut self.programs {
+            programs.started(now_ns, program);
+        }
+    }
+
+    /// A program has ended, by its status as wait(2) has it, or could not be started because of an error of the kernel. Whether it
+    /// was the last client.
+    ///
+    /// # Errors
+    ///
+    /// The run cannot go on without it.
+    pub fn program_ended(
+        &mut self,
+        now_ns: u64,
+        program: u32,
+        status: i32,
+        error: i32,
+    ) -> Result<bool, Error> {
+        set_virtual_ns(now_ns);
+        let has_begun = self.relay.is_some() && now_ns >= self.epoch_ns;
+        match &mut self.programs {
+            Some(programs) => programs.ended(now_ns, program, status, error, has_begun),
+            None => Ok(false),
+        }
+    }
+
+    /// The error for a server whose ports are not open in time.
+    pub fn not_ready(&self, program: u32) -> Option<Error> {
+        let programs = self.programs.as_ref();
+        programs.map(|programs| programs.not_ready(program))
+    }
+
+    /// No more is measured; when the network is due next.
+    pub fn over(&mut self, now_ns: u64) -> u64 {
+        set_virtual_ns(now_ns);
+        self.end.bring_forward(now_ns);
+        self.with_relay(|relay| relay.advance(now_ns))
+    }
+
+    /// Programs are asked to end.
+    pub fn ending(&mut self) {
+        if let Some(programs) = &mut self.programs {
+            programs.ending();
+        }
+    }
+
     /// Why the run cannot go on, if it cannot.
     pub fn failure(&self) -> Option<&Error> {
         self.failure.as_ref()
@@ -304,35 +406,49 @@ impl Guest {
         let relay = (self.relay.ok_or(Error::Cancelled)?).finish()?;
         let capture = self.capture.map(DrivenCapture::finish).transpose()?;
         let (samples, bbr_states, courses, ends, means, lost_pkts) = self.series.into_parts();
+        let mut scenario = Arc::unwrap_or_clone(self.scenario);
+        scenario.duration_ns = (self.end.ns().saturating_sub(self.epoch_ns)).max(1);
+        let is_of_program = |group: usize| scenario.groups[group].program.is_some();
+        let programs = self.programs.map_or(Vec::new(), |programs| {
+            programs.summaries(self.epoch_ns, now_ns)
+        });
         let flows = courses.iter().zip(&ends).zip(&means);
+        let mut flows: Vec<FlowReport> = flows
+            .filter(|((course, _), _)| !is_of_program(course.group))
+            .map(|((course, end), means)| FlowReport::new(course, end, means, self.epoch_ns))
+            .collect();
+        flows.extend(flows_of_programs(&scenario, &self.ccs, &relay, &programs));
+        flows.sort_by_key(|report| report.flow);
+        let lost_pkts = courses.iter().zip(lost_pkts);
         let traffic = TrafficReport {
             samples,
             bbr_states,
-            flows: flows
-                .map(|((course, end), means)| FlowReport::new(course, end, means, self.epoch_ns))
-                .collect(),
+            flows,
             transfers: None,
             sample_jitter_ns: histogram_ns(),
             missed_instants: 0,
         };
         let measured = Measured {
             epoch_ns: self.epoch_ns,
-            calibration: Calibration::not_made(&self.scenario),
+            began_ns: (!programs.is_empty()).then(|| start_s() * NS_PER_S + self.epoch_ns),
+            calibration: Calibration::not_made(&scenario),
             states: Columns {
                 samples: self.algorithms.samples,
-                lost_pkts: lost_pkts.into_iter().map(Some).collect(),
+                lost_pkts: lost_pkts
+                    .map(|(course, pkts)| (!is_of_program(course.group)).then_some(pkts))
+                    .collect(),
             },
             ccs: self.ccs,
             traffic,
             relay,
             capture,
-            programs: Vec::new(),
+            programs,
             host_dropped_pkts: 0,
             machine_cpu: MachineCpu::default(),
             process_cpu_ns: 0,
             elapsed_ns: monotonic_ns() - self.epoch_ns,
         };
-        let mut output = summarize::output(&self.scenario, measured)?;
+        let mut output = summarize::output(&scenario, measured)?;
         output.summary.engine = ENGINE;
         Ok(output)
     }

@@ -1,14 +1,18 @@
 //! What a guest is to make for a scenario: a host for each end of a group, and the flows.
 
-use std::net::Ipv4Addr;
+use std::ffi::CString;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
-use dumbbell_scenario::address_plan::{FIRST_FLOW_PORT, RECEIVER_PORT, host_addresses};
+use dumbbell_scenario::address_plan::{
+    FIRST_FLOW_PORT, RECEIVER_PORT, host_addresses, host_addresses6,
+};
 use dumbbell_scenario::{Group, GroupEcn, PROMPT_BYTES, Scenario, UNLIMITED_BYTES};
 
 use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KernelCc};
 use crate::error::Error;
 use crate::hosts::host::mtu_bytes;
-use crate::hosts::sysctls::{tcp_rmem, tcp_wmem};
+use crate::hosts::sysctls::{program_buffers, tcp_rmem, tcp_wmem};
+use crate::programs::Names;
 use crate::receive_window::with_reachable_windows;
 use crate::sockets::receivers::{buffer_bytes, limited_window};
 use crate::sockets::sender_sockets::{send_memory_bytes, unsent_bytes};
@@ -23,14 +27,29 @@ pub struct PlannedHost {
     pub mtu_bytes: u32,
     /// Segments that TCP may put in one packet of the device; `None`: as many as the kernel likes.
     pub gso_max_segs: Option<u32>,
-    /// `tcp_rmem` and `tcp_wmem`, bytes.
-    pub buffers_bytes: [[u64; 3]; 2],
+    /// `tcp_rmem` and `tcp_wmem`, bytes; `None`: the kernel's.
+    pub buffers_bytes: [Option<[u64; 3]>; 2],
     /// The sysctl `tcp_slow_start_after_idle`.
     pub slow_start_after_idle: bool,
     /// The sysctl `tcp_ecn`.
     pub ecn: u8,
     /// What it listens with, if it receives.
     pub listener: Option<PlannedListener>,
+    /// What it has for programs, if they run in it.
+    pub for_programs: Option<PlannedForPrograms>,
+}
+
+/// What a host has for programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedForPrograms {
+    /// Its IPv6 address, from the address plan.
+    pub address6: Ipv6Addr,
+    /// The kernel's name of its sockets' congestion control algorithm; `None`: the kernel's default.
+    pub cc: Option<String>,
+    /// The content of `/etc/hosts`.
+    pub names: CString,
+    /// The content of `/etc/resolv.conf`.
+    pub resolver: CString,
 }
 
 /// A socket that listens.
@@ -47,6 +66,8 @@ pub struct PlannedListener {
 /// A connection, and what its ends do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedFlow {
+    /// Its number in the scenario.
+    pub number: u32,
     /// The kernel's name of its congestion control algorithm.
     pub cc: String,
     /// Numbers of the two hosts.
@@ -95,9 +116,6 @@ pub fn check(scenario: &Scenario) -> Result<(), Error> {
                 "{what} of `{name}` is not supported by the UML engine; use `--engine kernel` or `--engine simulator`"
             )))
         };
-        if group.program.is_some() {
-            return refused("a program".to_owned());
-        }
         if !group.traffic.is_bulk() {
             return refused("an application".to_owned());
         }
@@ -107,7 +125,7 @@ pub fn check(scenario: &Scenario) -> Result<(), Error> {
         if group.host.ecn == GroupEcn::AccEcn {
             return refused("ecn `accecn`".to_owned());
         }
-        if name == KERNELS_DEFAULT {
+        if name == KERNELS_DEFAULT && group.program.is_none() {
             return refused("`linux/default`".to_owned());
         }
     }
@@ -120,10 +138,13 @@ pub(super) fn as_guests_run_it(scenario: &Scenario) -> Scenario {
 }
 
 /// The hosts: of each group the sender's, then the receiver's.
-pub(super) fn hosts(scenario: &Scenario) -> Vec<PlannedHost> {
-    let groups = (0..).zip(&scenario.groups);
+pub(super) fn hosts(scenario: &Scenario, ccs: &[KernelCc]) -> Vec<PlannedHost> {
+    let groups = (0..).zip(scenario.groups.iter().zip(ccs));
     groups
-        .flat_map(|(index, group)| {
+        .flat_map(|(index, (group, cc))| {
+            if group.program.is_some() {
+                return hosts_of_programs(index, group, cc);
+            }
             let (sender, receiver) = host_addresses(index);
             [
                 host(group, sender, None),
@@ -138,12 +159,41 @@ fn host(group: &Group, address: Ipv4Addr, listener: Option<PlannedListener>) -> 
         address,
         mtu_bytes: mtu_bytes(group),
         gso_max_segs: (!group.host.tso).then_some(1),
-        buffers_bytes: [tcp_rmem(group), tcp_wmem(group)],
+        buffers_bytes: [Some(tcp_rmem(group)), Some(tcp_wmem(group))],
         slow_start_after_idle: group.host.slow_start_after_idle,
         // 1 requests and accepts ECN, 2 only accepts it.
         ecn: if group.host.ecn == GroupEcn::On { 1 } else { 2 },
         listener,
+        for_programs: None,
     }
+}
+
+/// The hosts of a group of programs, the server's first.
+fn hosts_of_programs(index: u16, group: &Group, cc: &KernelCc) -> [PlannedHost; 2] {
+    let (server, client) = host_addresses(index);
+    let (server6, client6) = host_addresses6(index);
+    let all = |v4: Ipv4Addr, v6: Ipv6Addr| [v4.into(), v6.into()];
+    let names = Names::of_group(
+        usize::from(index),
+        &all(server, server6),
+        &all(client, client6),
+        None,
+    );
+    // A file of names with a zero byte would be cut there.
+    let text = |bytes: &[u8]| {
+        let end = bytes.iter().position(|&byte| byte == 0);
+        CString::new(&bytes[..end.unwrap_or(bytes.len())]).unwrap_or_default()
+    };
+    [(server, server6), (client, client6)].map(|(address, address6)| PlannedHost {
+        buffers_bytes: program_buffers(group),
+        for_programs: Some(PlannedForPrograms {
+            address6,
+            cc: (group.cc.name != KERNELS_DEFAULT).then(|| cc.kernel_name().to_owned()),
+            names: text(names.hosts()),
+            resolver: text(names.resolver()),
+        }),
+        ..host(group, address, None)
+    })
 }
 
 fn listener(group: &Group) -> PlannedListener {
@@ -154,15 +204,21 @@ fn listener(group: &Group) -> PlannedListener {
     }
 }
 
-/// The flows, by number.
+/// The flows that are ours, in the order of their numbers.
 pub(super) fn flows(scenario: &Scenario, ccs: &[KernelCc]) -> Vec<PlannedFlow> {
     let mut planned = Vec::with_capacity(scenario.flow_count());
+    let mut first_flow = 0;
     for (number, (group, cc)) in (0..).zip(scenario.groups.iter().zip(ccs)) {
-        for port in (FIRST_FLOW_PORT..).take(group.flows as usize) {
-            let flow = planned.len() as u32;
+        let numbers = first_flow..first_flow + group.flows;
+        first_flow = numbers.end;
+        if group.program.is_some() {
+            continue;
+        }
+        for (flow, port) in numbers.zip(FIRST_FLOW_PORT..) {
             let is_limited = group.host.sndbuf_bytes < UNLIMITED_BYTES;
             let third_bytes = (group.host.sndbuf_bytes / 3).clamp(1, WRITE_BYTES as u64);
             planned.push(PlannedFlow {
+                number: flow,
                 cc: cc.kernel_name().to_owned(),
                 hosts: [2 * number, 2 * number + 1],
                 port,

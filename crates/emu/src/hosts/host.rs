@@ -103,12 +103,15 @@ impl Hosts {
             groups
                 .map(|(index, group)| {
                     let number = 2 * u32::from(index) + u32::from(role == Role::Receiver);
+                    let runs_programs = group.program.is_some();
+                    let (sender6, receiver6) = host_addresses6(index);
+                    let address6 = [sender6, receiver6][usize::from(role == Role::Receiver)];
                     Ok(Host {
                         namespace: Namespace::current()?,
                         device: Device::Guest(Port::new(number, outgoing)),
                         address: Addresses::new(role, index, group).v4.0,
-                        address6: None,
-                        runs_programs: false,
+                        address6: runs_programs.then_some(address6),
+                        runs_programs,
                         is_gateway: false,
                         is_l4s: false,
                     })

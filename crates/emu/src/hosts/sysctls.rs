@@ -51,16 +51,28 @@ fn buffer_bytes(payload_bytes: u64) -> u64 {
         .clamp(MIN_BUFFER_BYTES, MAX_BUFFER_BYTES)
 }
 
+/// `tcp_rmem` and `tcp_wmem` of hosts of programs, bytes; `None`: the kernel's defaults.
+pub(crate) fn program_buffers(group: &Group) -> [Option<[u64; 3]>; 2] {
+    [group.host.rwnd_bytes, group.host.sndbuf_bytes].map(|payload_bytes| {
+        let bytes = payload_bytes.saturating_mul(BUFFER_BYTES_PER_PAYLOAD_BYTE);
+        let bytes = bytes.min(MAX_BUFFER_BYTES);
+        (payload_bytes < UNLIMITED_BYTES).then_some([4096, bytes, bytes])
+    })
+}
+
+fn shown([smallest, start, largest]: [u64; 3]) -> String {
+    format!("{smallest} {start} {largest}")
+}
+
 /// Sets the calling thread's network namespace; no other has these values.
 pub(crate) fn set_sysctls(group: &Group) -> Result<(), Error> {
-    let triple = |[smallest, start, largest]: [u64; 3]| format!("{smallest} {start} {largest}");
     // Keeps router solicitations and multicast membership reports off the path.
     set_ipv6("disable_ipv6", "1")?;
     for (name, value) in [
         // A connection must not start with what an earlier one learned.
         ("tcp_no_metrics_save", "1".to_owned()),
-        ("tcp_rmem", triple(tcp_rmem(group))),
-        ("tcp_wmem", triple(tcp_wmem(group))),
+        ("tcp_rmem", shown(tcp_rmem(group))),
+        ("tcp_wmem", shown(tcp_wmem(group))),
         (
             "tcp_slow_start_after_idle",
             u8::from(group.host.slow_start_after_idle).to_string(),
@@ -81,15 +93,11 @@ pub(crate) fn set_sysctls_of_programs(group: &Group) -> Result<(), Error> {
     set_ipv6("disable_ipv6", "0")?;
     set_ipv6("addr_gen_mode", NO_ADDRESS)?;
     set_ipv6("accept_ra", "0")?;
-    let limit = |payload_bytes: u64| {
-        let bytes = payload_bytes.saturating_mul(BUFFER_BYTES_PER_PAYLOAD_BYTE);
-        let bytes = bytes.min(MAX_BUFFER_BYTES);
-        (payload_bytes < UNLIMITED_BYTES).then(|| format!("4096 {bytes} {bytes}"))
-    };
+    let [rmem, wmem] = program_buffers(group).map(|buffer| buffer.map(shown));
     let no_restart = (!group.host.slow_start_after_idle).then(|| "0".to_owned());
     for (name, value) in [
-        ("tcp_rmem", limit(group.host.rwnd_bytes)),
-        ("tcp_wmem", limit(group.host.sndbuf_bytes)),
+        ("tcp_rmem", rmem),
+        ("tcp_wmem", wmem),
         ("tcp_slow_start_after_idle", no_restart),
     ] {
         if let Some(value) = value {

@@ -57,6 +57,17 @@ pub enum Exit {
     Signal(i32),
 }
 
+impl Exit {
+    /// Reads a status of wait(2).
+    pub(crate) fn of_status(status: i32) -> Self {
+        if libc::WIFSIGNALED(status) {
+            Self::Signal(libc::WTERMSIG(status))
+        } else {
+            Self::Code(libc::WEXITSTATUS(status))
+        }
+    }
+}
+
 /// A program in a host. Dropped, it is killed with all that it started.
 #[derive(Debug)]
 pub(crate) struct Child {
@@ -303,7 +314,7 @@ impl Child {
                 self.started_ns = at_ns as u64;
             }
             Some(Event::Exited { status, at_ns }) => {
-                self.exited = Some((exit_of(status), at_ns as u64));
+                self.exited = Some((Exit::of_status(status), at_ns as u64));
             }
             Some(Event::Gone { user_us, system_us }) => {
                 self.cpu_us = Some((user_us + system_us) as u64);
@@ -326,14 +337,6 @@ fn sockets() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((ours, theirs))
 }
 
-fn exit_of(status: i32) -> Exit {
-    if libc::WIFSIGNALED(status) {
-        Exit::Signal(libc::WTERMSIG(status))
-    } else {
-        Exit::Code(libc::WEXITSTATUS(status))
-    }
-}
-
 fn failure(step: Step, directory: &Path, reason: &io::Error) -> String {
     match step {
         Step::Program => reason.to_string(),
@@ -349,7 +352,8 @@ fn failure(step: Step, directory: &Path, reason: &io::Error) -> String {
     }
 }
 
-fn environment(command: &Command) -> Vec<CString> {
+/// The variables of a command, each as `NAME=value`.
+pub(crate) fn environment(command: &Command) -> Vec<CString> {
     let of = |name: &OsStr, value: &OsStr| {
         let variable = [name.as_bytes(), b"=", value.as_bytes()].concat();
         CString::new(variable).ok() // one with a zero byte cannot be
@@ -365,7 +369,11 @@ fn environment(command: &Command) -> Vec<CString> {
 }
 
 /// The executable file of a program's name: as a shell finds it.
-fn find(name: &str, environment: &[CString], directory: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn find(
+    name: &str,
+    environment: &[CString],
+    directory: &Path,
+) -> Result<PathBuf, Error> {
     const USUAL: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
     let refused = |reason: &str| Err(Error::Refused(format!("cannot start `{name}`: {reason}")));
     if name.contains('/') {

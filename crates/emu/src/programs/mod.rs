@@ -38,7 +38,10 @@ mod spawner;
 mod tests;
 
 pub use child::{Command, Exit};
+pub(crate) use child::{environment, find};
+pub(crate) use names::Names;
 pub use of_groups::Side;
-pub(crate) use of_groups::{Programs, Standard};
+pub(crate) use of_groups::{Programs, READY_WITHIN, Standard, described, listed, programs_of};
+pub(crate) use output::Output;
 pub use process::Process;
 pub(crate) use spawner::Spawner;

@@ -45,12 +45,12 @@ impl Names {
     }
 
     /// The content of `/etc/hosts`.
-    pub(super) fn hosts(&self) -> &[u8] {
+    pub(crate) fn hosts(&self) -> &[u8] {
         &self.hosts
     }
 
     /// The content of `/etc/resolv.conf`.
-    pub(super) fn resolver(&self) -> &[u8] {
+    pub(crate) fn resolver(&self) -> &[u8] {
         self.resolver.as_bytes()
     }
 }

@@ -22,7 +22,7 @@ use crate::hosts::host::{Host, Hosts};
 use crate::machine::clock::monotonic_ns;
 
 /// How long a server may take until its ports are open.
-const READY_WITHIN: Duration = Duration::from_secs(30);
+pub(crate) const READY_WITHIN: Duration = Duration::from_secs(30);
 /// How often that is looked at, and whatever else is not reported.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How long programs have between SIGTERM and SIGKILL.
@@ -406,7 +406,8 @@ impl Started {
     }
 }
 
-fn programs_of(scenario: &Scenario) -> impl Iterator<Item = (usize, &Program)> {
+/// The groups with programs, by their numbers.
+pub(crate) fn programs_of(scenario: &Scenario) -> impl Iterator<Item = (usize, &Program)> {
     let groups = scenario.groups.iter().enumerate();
     groups.filter_map(|(number, group)| Some((number, group.program.as_ref()?)))
 }
@@ -415,14 +416,16 @@ fn of(group: usize, side: Side, error: &Error) -> Error {
     Error::Refused(format!("{} of group {group}: {error}", side.name()))
 }
 
-fn described(exit: Exit) -> String {
+/// How a program ended, for a message.
+pub(crate) fn described(exit: Exit) -> String {
     match exit {
         Exit::Code(code) => format!("ended with code {code}"),
         Exit::Signal(signal) => format!("was ended by signal {signal}"),
     }
 }
 
-fn listed(ports: &[Port]) -> String {
+/// Ports, for a message.
+pub(crate) fn listed(ports: &[Port]) -> String {
     let names: Vec<String> = ports.iter().map(|port| format!("`{port}`")).collect();
     names.join(" and ")
 }

@@ -76,7 +76,8 @@ impl Output {
         drop(waited);
     }
 
-    fn add(&self, bytes: &[u8]) {
+    /// Keeps these bytes too, and drops the oldest that are too many.
+    pub(crate) fn add(&self, bytes: &[u8]) {
         let mut kept = self.lock();
         kept.bytes.extend(bytes);
         let surplus = kept.bytes.len().saturating_sub(KEPT_BYTES);

@@ -33,12 +33,13 @@ pub(crate) struct Driven {
 }
 
 impl Driven {
-    /// The network between `hosts`; what is measured starts at `epoch_ns` and ends with the scenario's
-    /// time, and what is counted of flows is shown to `tap`.
+    /// The network between `hosts`; what is measured starts at `epoch_ns` and ends at `end`, and what is
+    /// counted of flows is shown to `tap`.
     pub(crate) fn new(
         hosts: &Arc<Hosts>,
         scenario: &Scenario,
         epoch_ns: u64,
+        end: &RunEnd,
         tap: Option<Tap>,
     ) -> Result<Self, Error> {
         let flows = 0..scenario.flow_count();
@@ -64,12 +65,11 @@ impl Driven {
             epoch_ns,
             sample_interval_ns: scenario.sample_interval_ns,
         };
-        let end = RunEnd::at(epoch_ns + scenario.duration_ns);
         let inbox = Inbox::new().map_err(Error::waiting)?;
         let live = Arc::new(LivePath::new(scenario.links.len(), scenario.flow_count()));
         let carrier = Carrier::new(
             scenario,
-            (plan, end),
+            (plan, end.clone()),
             (inlet, Outlet::new(hosts, scenario, epoch_ns, None)),
             part.links.clone(),
             flows,

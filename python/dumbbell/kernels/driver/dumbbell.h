@@ -7,8 +7,11 @@
 #ifndef DUMBBELL_H
 #define DUMBBELL_H
 
-#define DUMBBELL_ABI 2
+#define DUMBBELL_ABI 3
 #define DUMBBELL_CC_BYTES 16
+/* The signal that asks which program computes, and the file with the answer. */
+#define DUMBBELL_ASK SIGUSR2
+#define DUMBBELL_CURRENT "current"
 /* No limit, or never. */
 #define DUMBBELL_NONE (~0ull)
 
@@ -27,6 +30,8 @@ struct dumbbell_run {
 	const struct dumbbell_field *fields;
 	unsigned int field_count;
 	unsigned int hz;
+	/* Of the user, in the hosts. */
+	unsigned int programs;
 };
 
 /* A field of a socket. */
@@ -131,10 +136,43 @@ struct dumbbell_host {
 	/* 0: no limit of the window. */
 	unsigned int window_bytes;
 	unsigned int rcvbuf_bytes;
+	/* Of a host in which programs run; 0 in rmem and wmem: the kernel's default. */
+	unsigned char runs_programs;
+	unsigned char address6[16];
+	/* What its sockets run unless they choose; empty: the kernel's default. */
+	char cc[DUMBBELL_CC_BYTES];
+	/* What programs find in /etc/hosts and /etc/resolv.conf. */
+	const char *names;
+	const char *resolver;
+};
+
+struct dumbbell_port {
+	unsigned short number;
+	unsigned char is_udp;
+};
+
+/* A program of the user. The words and variables end in a null pointer. */
+struct dumbbell_program {
+	const char *path;
+	const char *const *argv;
+	const char *const *envp;
+	/* The same of all. */
+	const char *directory;
+	unsigned int host;
+	/* It starts before the run, and the next when its ports are open. */
+	unsigned int is_server;
+	/* Of others: after the start of the run. */
+	unsigned long long start_ns;
+	const struct dumbbell_port *ports;
+	unsigned int port_count;
+	/* How long it may take until its ports are open. */
+	unsigned long long ready_ns;
 };
 
 struct dumbbell_flow {
 	char cc[DUMBBELL_CC_BYTES];
+	/* By which the library knows it. */
+	unsigned int number;
 	unsigned int sender;
 	unsigned int receiver;
 	unsigned short port;
@@ -189,19 +227,31 @@ unsigned int dumbbell_take(unsigned int *host, const void **frame);
 void dumbbell_established(unsigned long long now_ns, unsigned int flow, struct dumbbell_answer info);
 void dumbbell_finished(unsigned long long now_ns, unsigned int flow);
 void dumbbell_sample(unsigned long long now_ns, unsigned int flow, const struct dumbbell_state *state);
-void dumbbell_sampled(unsigned long long now_ns, unsigned long long instant_ns);
+/* A signal for clients, or 0. */
+unsigned int dumbbell_sampled(unsigned long long now_ns, unsigned long long instant_ns);
 void dumbbell_final(unsigned int flow, const struct dumbbell_state *state);
 void dumbbell_end(unsigned long long now_ns);
 void dumbbell_failed(const char *what, int flow, int error);
 
-/* dumbbell_cc_kern.c */
-extern const struct dumbbell_field dumbbell_fields[];
-extern const unsigned int dumbbell_field_count;
-int dumbbell_register_ccs(unsigned int count);
-unsigned int dumbbell_handle_of(const void *socket);
+/* Programs. What they print and read is passed on at once; each returns a number of bytes, or an error. */
+void dumbbell_get_program(unsigned int number, struct dumbbell_program *program);
+long dumbbell_write(unsigned int program, unsigned int stream, const void *bytes, unsigned int length);
+long dumbbell_read(unsigned int program, void *bytes, unsigned int length);
+void dumbbell_program_started(unsigned long long now_ns, unsigned int program);
+/* By the status of wait(2), or the error of its start; whether the run is over with it. */
+unsigned int dumbbell_program_ended(unsigned long long now_ns, unsigned int program, int status, int error);
+/* Its ports were not opened in time. */
+void dumbbell_not_ready(unsigned int program);
+/* No more is measured; when the network is due next. */
+unsigned long long dumbbell_over(unsigned long long now_ns);
+/* Programs are asked to end. */
+void dumbbell_ending(void);
 
-/* dumbbell_kern.c */
-unsigned int dumbbell_flow_of(const void *socket);
+/* dumbbell_programs_kern.c: the program that computes now; empty: the kernel does. */
+const char *dumbbell_current(void);
+
+/* For arch/um/kernel/time.c: what reading the clock now takes, ns. */
+unsigned long long dumbbell_clock_step(unsigned long long now_ns);
 
 /* For arch/um/os-Linux/util.c: the guest's random numbers, which follow from a seed. */
 long dumbbell_getrandom(void *buffer, unsigned long bytes, unsigned int flags);

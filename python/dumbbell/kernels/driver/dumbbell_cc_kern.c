@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 #include <linux/version.h>
 #include <net/tcp.h>
-#include "dumbbell.h"
+#include "dumbbell_kern.h"
 #include "dumbbell_tree.h"
 
 #define IN_TCP(field)	{ #field, offsetof(struct tcp_sock, field), sizeof_field(struct tcp_sock, field) }

@@ -23,8 +23,14 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 #include <linux/inet_diag.h>
-#include "dumbbell.h"
+#include "dumbbell_kern.h"
 
+/* The host of a group of programs sends TCP over IPv6 too, and UDP in super-packets where virtio-net has them. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#define OFFLOADS_OF_PROGRAMS (NETIF_F_TSO6 | NETIF_F_GSO_UDP_L4)
+#else
+#define OFFLOADS_OF_PROGRAMS NETIF_F_TSO6
+#endif
 /* From the moment that everything is ready to the start of the run. */
 #define LEAD_NS (20 * NSEC_PER_MSEC)
 /* What may wait between a host's TCP and the network: nothing waits, but a socket looks at it. */
@@ -57,6 +63,9 @@ static struct hrtimer timer;
 static u64 armed_ns = DUMBBELL_NONE;
 static u8 *frame;
 static u8 *payload;
+/* The thread that ends the run, and whether that is before its time. */
+static struct task_struct *sampler;
+static bool has_ended_early;
 
 static u64 now_ns(void)
 {
@@ -85,7 +94,7 @@ static void receive(struct host *host, const void *bytes, unsigned int length)
 		return;
 	}
 	skb_put_data(skb, (const u8 *)bytes + sizeof(*header), packet_bytes);
-	skb->protocol = htons(ETH_P_IP);
+	skb->protocol = htons(*skb->data >> 4 == 6 ? ETH_P_IPV6 : ETH_P_IP);
 	skb_reset_mac_header(skb);
 	if (virtio_net_hdr_to_skb(skb, header, true)) {
 		host->device->stats.rx_dropped++;
@@ -207,22 +216,38 @@ static int make_host(struct host *host)
 	if (IS_ERR(net))
 		return PTR_ERR(net);
 	host->net = net;
-	memcpy(net->ipv4.sysctl_tcp_rmem, host->is.rmem, sizeof(host->is.rmem));
-	memcpy(net->ipv4.sysctl_tcp_wmem, host->is.wmem, sizeof(host->is.wmem));
-	net->ipv4.sysctl_tcp_nometrics_save = 1;
+	if (host->is.rmem[2])
+		memcpy(net->ipv4.sysctl_tcp_rmem, host->is.rmem, sizeof(host->is.rmem));
+	if (host->is.wmem[2])
+		memcpy(net->ipv4.sysctl_tcp_wmem, host->is.wmem, sizeof(host->is.wmem));
+	net->ipv4.sysctl_tcp_nometrics_save = !host->is.runs_programs;
 	net->ipv4.sysctl_tcp_slow_start_after_idle = host->is.slow_start_after_idle;
 	net->ipv4.sysctl_tcp_ecn = host->is.ecn;
 #if IS_ENABLED(CONFIG_IPV6)
 	/* Or its device would announce itself to the network. */
-	net->ipv6.devconf_all->disable_ipv6 = 1;
-	net->ipv6.devconf_dflt->disable_ipv6 = 1;
+	net->ipv6.devconf_all->disable_ipv6 = !host->is.runs_programs;
+	net->ipv6.devconf_dflt->disable_ipv6 = !host->is.runs_programs;
+	net->ipv6.devconf_dflt->addr_gen_mode = IN6_ADDR_GEN_MODE_NONE;
+	net->ipv6.devconf_dflt->accept_ra = 0;
 #endif
+	if (host->is.runs_programs && host->is.cc[0]) {
+		/* Which lets other namespaces have it. */
+		error = tcp_set_default_congestion_control(&init_net, host->is.cc) ?:
+			tcp_set_default_congestion_control(net, host->is.cc) ?:
+			tcp_set_default_congestion_control(&init_net, CONFIG_DEFAULT_TCP_CONG);
+		if (error)
+			return error;
+	}
 	device = alloc_netdev(sizeof(struct host *), "tun0", NET_NAME_UNKNOWN, set_up);
 	if (!device)
 		return -ENOMEM;
 	*(struct host **)netdev_priv(device) = host;
 	dev_net_set(device, net);
 	device->mtu = host->is.mtu;
+	if (host->is.runs_programs) {
+		device->features |= OFFLOADS_OF_PROGRAMS;
+		device->hw_features |= OFFLOADS_OF_PROGRAMS;
+	}
 	error = register_netdev(device);
 	if (error)
 		return error;
@@ -234,8 +259,22 @@ static int make_host(struct host *host)
 	if (host->is.gso_max_segs)
 		WRITE_ONCE(device->gso_max_segs, host->is.gso_max_segs);
 	error = dev_change_flags(device, device->flags | IFF_UP, NULL);
+	if (!error && host->is.runs_programs)
+		error = dev_change_flags(net->loopback_dev, net->loopback_dev->flags | IFF_UP, NULL);
 	rtnl_unlock();
+	if (!error && host->is.runs_programs)
+		error = dumbbell_set_routes(net, device, &host->is);
 	return error;
+}
+
+struct net *dumbbell_net_of(unsigned int host)
+{
+	return hosts[host].net;
+}
+
+static const struct dumbbell_host *host_of(unsigned int host)
+{
+	return &hosts[host].is;
 }
 
 /* ---- Sockets ---- */
@@ -314,7 +353,7 @@ static int make_sender(struct flow *flow)
 	return error ?: bind_to(socket, host->is.address, flow->is.port);
 }
 
-static void sleep_until(u64 at_ns)
+void dumbbell_sleep_until(unsigned long long at_ns)
 {
 	ktime_t at = ns_to_ktime(at_ns);
 
@@ -404,7 +443,7 @@ static int send_flow(void *data)
 	unsigned long flags;
 	int error;
 
-	sleep_until(epoch_ns + flow->is.start_ns);
+	dumbbell_sleep_until(epoch_ns + flow->is.start_ns);
 	error = kernel_connect(flow->sender, (void *)&to, sizeof(to), 0);
 	if (error) {
 		fail("could not connect", flow, error);
@@ -492,7 +531,7 @@ unsigned int dumbbell_flow_of(const void *socket)
 
 	for (i = 0; i < run.flows; i++)
 		if (flows[i].sender && flows[i].sender->sk == socket)
-			return i;
+			return flows[i].number;
 	return DUMBBELL_NO_FLOW;
 }
 
@@ -533,24 +572,55 @@ static void tell_final(struct flow *flow, const struct dumbbell_state *state)
 	dumbbell_final(flow->number, state);
 }
 
+/* Sleeps, unless the run ends before. */
+static void await(u64 at_ns)
+{
+	ktime_t at = ns_to_ktime(at_ns);
+
+	for (;;) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		if (has_ended_early || now_ns() >= at_ns)
+			break;
+		schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
+	}
+	__set_current_state(TASK_RUNNING);
+}
+
+void dumbbell_end_early(void)
+{
+	has_ended_early = true;
+	wake_up_process(sampler);
+}
+
 static void sample_until_end(void)
 {
+	unsigned int i, signal;
 	unsigned long flags;
-	unsigned int i;
 	u64 instant_ns;
 
 	for (instant_ns = run.sample_interval_ns; instant_ns <= run.duration_ns; instant_ns += run.sample_interval_ns) {
-		sleep_until(epoch_ns + instant_ns);
+		await(epoch_ns + instant_ns);
+		if (has_ended_early)
+			break;
 		for (i = 0; i < run.flows; i++)
 			if (flows[i].is_established && !flows[i].has_finished)
 				look_at(&flows[i], tell_sample);
 		local_irq_save(flags);
-		dumbbell_sampled(now_ns(), instant_ns);
+		signal = dumbbell_sampled(now_ns(), instant_ns);
+		local_irq_restore(flags);
+		if (signal)
+			dumbbell_signal_clients(signal);
+	}
+	await(epoch_ns + run.duration_ns);
+	if (run.programs) {
+		local_irq_save(flags);
+		arm(dumbbell_over(now_ns()));
 		local_irq_restore(flags);
 	}
-	sleep_until(epoch_ns + run.duration_ns);
 	for (i = 0; i < run.flows; i++)
 		look_at(&flows[i], tell_final);
+	if (run.programs)
+		dumbbell_end_programs();
 	local_irq_save(flags);
 	dumbbell_end(now_ns());
 	local_irq_restore(flags);
@@ -579,10 +649,10 @@ static int make_run(void)
 			return error;
 	}
 	for (i = 0; i < run.flows; i++) {
-		flows[i].number = i;
 		local_irq_save(flags);
 		dumbbell_get_flow(i, &flows[i].is);
 		local_irq_restore(flags);
+		flows[i].number = flows[i].is.number;
 		error = make_sender(&flows[i]);
 		if (error) {
 			fail(error == -ENOENT ? "no such congestion control" : "could not be made", &flows[i], error);
@@ -614,7 +684,10 @@ static int __init dumbbell_main(void)
 	/* Memory of the guest is not what a run is about. */
 	for (i = 0; i < 3; i++)
 		sysctl_tcp_mem[i] = 1 << 30;
-	sysctl_wmem_max = sysctl_rmem_max = 1 << 30;
+	/* Programs have the kernel's limits. */
+	if (!run.programs)
+		sysctl_wmem_max = sysctl_rmem_max = 1 << 30;
+	sampler = current;
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
 	hrtimer_setup(&timer, on_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 #else
@@ -625,6 +698,14 @@ static int __init dumbbell_main(void)
 	if (error) {
 		fail("the hosts could not be made", NULL, error);
 		return error;
+	}
+	if (run.programs) {
+		error = dumbbell_make_programs(run.programs, host_of);
+		if (error) {
+			fail("programs cannot be run in this kernel", NULL, error);
+			return error;
+		}
+		dumbbell_start_servers();
 	}
 	epoch_ns = now_ns() + LEAD_NS;
 	local_irq_save(flags);
@@ -637,6 +718,8 @@ static int __init dumbbell_main(void)
 	for (i = 0; i < run.flows; i++)
 		if (flows[i].is.start_ns < run.duration_ns)
 			kthread_run(send_flow, &flows[i], "send-%u", i);
+	if (run.programs)
+		dumbbell_start_clients(epoch_ns);
 	sample_until_end();
 	kernel_power_off();
 	return 0;

@@ -5,8 +5,11 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "dumbbell.h"
@@ -15,15 +18,21 @@
 
 typedef unsigned long long word;
 
-static word (*functions[16])(word, word, word, word);
-static char *stack_top;
+enum {
+	OPEN, HOST, FLOW, BEGIN, ENTER, ADVANCE, TAKE, ESTABLISHED, FINISHED, SAMPLE, SAMPLED, FINAL, CC, CALL, END, FAILED,
+	PROGRAM, WRITE, READ, STARTED, ENDED, NOT_READY, OVER, ENDING, FUNCTIONS
+};
 
-enum { OPEN, HOST, FLOW, BEGIN, ENTER, ADVANCE, TAKE, ESTABLISHED, FINISHED, SAMPLE, SAMPLED, FINAL, CC, CALL, END, FAILED };
+static word (*functions[FUNCTIONS])(word, word, word, word);
+static char *stack_top;
+/* Whether the library runs, on whose stack the kernel does not know its threads. */
+static volatile sig_atomic_t is_in_library;
 
 static word on_own_stack(word (*function)(word, word, word, word), word a, word b, word c, word d)
 {
 	word result;
 
+	is_in_library = 1;
 	/* rbx survives the call, so the kernel's stack is found again. The kernel does not use SSE. */
 	asm volatile("movq %%rsp, %%rbx\n\t"
 		     "movq %[top], %%rsp\n\t"
@@ -32,7 +41,25 @@ static word on_own_stack(word (*function)(word, word, word, word), word a, word 
 		     : "=a"(result), "+D"(a), "+S"(b), "+d"(c), "+c"(d)
 		     : [top] "r"(stack_top), [function] "r"(function)
 		     : "rbx", "r8", "r9", "r10", "r11", "memory", "cc");
+	is_in_library = 0;
 	return result;
+}
+
+/* Who waits for the guest asks which program computes; the answer is a file. */
+static void tell_current(int signal)
+{
+	int file;
+
+	(void)signal;
+	if (is_in_library)
+		return;
+	file = open(DUMBBELL_CURRENT, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (file < 0)
+		return;
+	if (write(file, dumbbell_current(), strlen(dumbbell_current())) < 0) {
+		/* There is no answer then. */
+	}
+	close(file);
 }
 
 static void *found(void *library, const char *name)
@@ -47,14 +74,18 @@ static void *found(void *library, const char *name)
 /* 1: this is not a run of dumbbell. Negative: an error, which has been said. */
 int dumbbell_open(struct dumbbell_run *run)
 {
-	static const char *const names[] = {
+	static const char *const names[FUNCTIONS] = {
 		"dumbbell_guest_open",	      "dumbbell_guest_host",	 "dumbbell_guest_flow",
 		"dumbbell_guest_begin",	      "dumbbell_guest_enter",	 "dumbbell_guest_advance",
 		"dumbbell_guest_take",	      "dumbbell_guest_established", "dumbbell_guest_finished",
 		"dumbbell_guest_sample",      "dumbbell_guest_sampled",	 "dumbbell_guest_final",
 		"dumbbell_guest_cc",	      "dumbbell_guest_call",	 "dumbbell_guest_end",
-		"dumbbell_guest_failed",
+		"dumbbell_guest_failed",      "dumbbell_guest_program",	 "dumbbell_guest_write",
+		"dumbbell_guest_read",	      "dumbbell_guest_started",	 "dumbbell_guest_ended",
+		"dumbbell_guest_not_ready",   "dumbbell_guest_over",	 "dumbbell_guest_ending",
 	};
+	/* Without SA_ONSTACK: on the stack of the kernel's thread, by which the kernel knows it. */
+	const struct sigaction asked = { .sa_handler = tell_current, .sa_flags = SA_RESTART };
 	const char *path = getenv("DUMBBELL_LIBRARY"), *request = getenv("DUMBBELL_REQUEST");
 	void *library, *stack;
 	unsigned int i;
@@ -66,7 +97,7 @@ int dumbbell_open(struct dumbbell_run *run)
 		fprintf(stderr, "dumbbell: %s\n", dlerror());
 		return -ENOENT;
 	}
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (i = 0; i < FUNCTIONS; i++) {
 		functions[i] = found(library, names[i]);
 		if (!functions[i])
 			return -ENOENT;
@@ -75,6 +106,7 @@ int dumbbell_open(struct dumbbell_run *run)
 	if (stack == MAP_FAILED)
 		return -ENOMEM;
 	stack_top = (char *)stack + STACK_BYTES - 64;
+	sigaction(DUMBBELL_ASK, &asked, NULL);
 	return (int)on_own_stack(functions[OPEN], DUMBBELL_ABI, (word)request, (word)run, 0);
 }
 
@@ -133,9 +165,9 @@ void dumbbell_sample(word now_ns, unsigned int flow, const struct dumbbell_state
 	on_own_stack(functions[SAMPLE], now_ns, flow, (word)state, 0);
 }
 
-void dumbbell_sampled(word now_ns, word instant_ns)
+unsigned int dumbbell_sampled(word now_ns, word instant_ns)
 {
-	on_own_stack(functions[SAMPLED], now_ns, instant_ns, 0, 0);
+	return (unsigned int)on_own_stack(functions[SAMPLED], now_ns, instant_ns, 0, 0);
 }
 
 void dumbbell_final(unsigned int flow, const struct dumbbell_state *state)
@@ -155,6 +187,47 @@ void dumbbell_failed(const char *what, int flow, int error)
 	if (functions[FAILED])
 		on_own_stack(functions[FAILED], (word)what, (word)(long)flow, (word)(long)error, 0);
 	_exit(1);
+}
+
+void dumbbell_get_program(unsigned int number, struct dumbbell_program *program)
+{
+	on_own_stack(functions[PROGRAM], number, (word)program, 0, 0);
+}
+
+long dumbbell_write(unsigned int program, unsigned int stream, const void *bytes, unsigned int length)
+{
+	return (long)on_own_stack(functions[WRITE], program, stream, (word)bytes, length);
+}
+
+long dumbbell_read(unsigned int program, void *bytes, unsigned int length)
+{
+	return (long)on_own_stack(functions[READ], program, (word)bytes, length, 0);
+}
+
+void dumbbell_program_started(word now_ns, unsigned int program)
+{
+	on_own_stack(functions[STARTED], now_ns, program, 0, 0);
+}
+
+unsigned int dumbbell_program_ended(word now_ns, unsigned int program, int status, int error)
+{
+	return (unsigned int)on_own_stack(functions[ENDED], now_ns, program, (word)(long)status, (word)(long)error);
+}
+
+void dumbbell_not_ready(unsigned int program)
+{
+	on_own_stack(functions[NOT_READY], program, 0, 0, 0);
+	_exit(1);
+}
+
+word dumbbell_over(word now_ns)
+{
+	return on_own_stack(functions[OVER], now_ns, 0, 0, 0);
+}
+
+void dumbbell_ending(void)
+{
+	on_own_stack(functions[ENDING], 0, 0, 0, 0);
 }
 
 /* SplitMix64 (Steele, Lea and Flood, 2014): what matters is that it is the same each time. */
