@@ -6,13 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
-__all__ = ["as_nobody", "in_own_mounts"]
+__all__ = ["NOBODY", "as_nobody", "in_own_mounts"]
 
 #: A device of everybody, and a way for everybody to what is in root's home.
 FOR_EVERYBODY = """
@@ -48,24 +48,30 @@ def in_own_mounts(
     )  # fmt: skip
 
 
-def as_nobody(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with these arguments as the user `nobody`; skips where that is impossible."""
+def as_nobody(
+    *words: str, user: Sequence[str] = NOBODY, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run Python with these arguments as the user `nobody`, in `/`; skips where it cannot.
+
+    With an empty `user` it is root who does, where all else is the same.
+    """
     with TemporaryDirectory(prefix="dumbbell-nobody-") as scratch:
         places = [Path(sys.base_prefix).resolve(), Path(__file__).resolve().parents[2]]
         above = {each for place in places for each in place.parents}
         hidden = [each for each in sorted(above) if not each.stat().st_mode & OTHERS_MAY_ENTER]
         environment = {
-            "PATH": os.environ["PATH"],
+            **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
             "HOME": "/tmp",  # noqa: S108 -- nothing is written
             "PYTHONDONTWRITEBYTECODE": "1",
             "MPLCONFIGDIR": "/tmp/dumbbell-nobody",  # noqa: S108 -- matplotlib's
             "SCRATCH": scratch,
             "PLACES": " ".join(map(str, places)),
             "HIDDEN": " ".join(map(str, hidden)),
+            **variables,
         }
         probe = ("-c", "from dumbbell.cli import rootless; rootless.probe()")
         able, done = (
-            in_own_mounts(FOR_EVERYBODY, *NOBODY, sys.executable, *each, env=environment)
+            in_own_mounts(FOR_EVERYBODY, *user, sys.executable, *each, env=environment)
             for each in (probe, words)
         )
     if able.returncode:

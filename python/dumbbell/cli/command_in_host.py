@@ -12,7 +12,7 @@ from types import FrameType
 from dumbbell.emulation.path import Host
 from dumbbell.emulation.process import STDERR, Process
 
-__all__ = ["CommandInHost"]
+__all__ = ["BY_SIGNAL", "PASSED_ON", "CommandInHost"]
 
 #: What is passed on to the command. SIGHUP: the terminal is gone.
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)

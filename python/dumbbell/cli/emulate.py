@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,20 +14,19 @@ import typer
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.quantity import Time
-from dumbbell.base.writing import check_replacing
-from dumbbell.capture_analysis.packet_log import check_format
 from dumbbell.cli.command_in_host import CommandInHost
+from dumbbell.cli.kept_results import Kept
 from dumbbell.cli.live import command_live
 from dumbbell.cli.mahimahi import answer_mahimahi
 from dumbbell.cli.print_emulation import print_emulation
-from dumbbell.cli.servers import Server, wait_until_ready
+from dumbbell.cli.servers import Server, named, wait_until_ready
 from dumbbell.cli.status_line import StatusLine
+from dumbbell.cli.virtual import refuse_real_time, run_virtual
 from dumbbell.emulation.control_socket import serve_control
 from dumbbell.emulation.path import READY_TIMEOUT_S, EmulatedPath
 from dumbbell.emulation.scenario import emulated_scenario
 from dumbbell.emulation.way_out import WayOut, path_around
 from dumbbell.run.capture import Capture
-from dumbbell.run.directory import check_place
 from dumbbell.scenario.link import BOTTLENECK, UP
 from dumbbell.scenario.program import PortsOf
 from dumbbell.terminal import options
@@ -145,6 +143,24 @@ def emulate_command(
             "--interactive", rich_help_panel=PROGRAMS, help="A shell at the client as the command."
         ),
     ] = False,
+    virtual: Annotated[
+        bool,
+        typer.Option(
+            "--virtual",
+            rich_help_panel=PROGRAMS,
+            help="Run in virtual time, on a kernel of `dumbbell kernel`: exact, and without root.",
+        ),
+    ] = False,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            "--kernel",
+            metavar="NAME",
+            rich_help_panel=rare(PROGRAMS),
+            show_default="the newest",
+            help="The kernel of `--virtual`.",
+        ),
+    ] = None,
     keep_awake: Annotated[
         bool,
         typer.Option(
@@ -209,12 +225,19 @@ def emulate_command(
 ) -> int:
     """Run any program over an emulated path; say if the result is valid.
 
-    The command runs on a host `client`; another host is called `server`. What runs there is
-    started by `--serve`, or by `dumbbell emulate enter server -- COMMAND` from elsewhere. Between
-    them is a link each way with the rate, delay, queue and impairments that the options say.
+    The command runs on a host `client`. On another, `server`, runs what `--serve` starts, or
+    `dumbbell emulate enter server -- COMMAND` from elsewhere. Between them is a link each way with
+    the rate, delay, queue and impairments that the options say.
     Output, signals and the exit code are the command's own; the summary of the path goes to stderr.
     Its rates are over the time that the command ran, pauses included.
     """
+    if kernel is not None and not virtual:
+        raise ScenarioError("`--kernel` chooses a kernel for virtual time; add `--virtual`")
+    if virtual:
+        refuse_real_time(
+            {"--live": live, "--interactive": interactive, "--internet": internet,
+             "--keep-awake": keep_awake}
+        )  # fmt: skip
     words = words_of(command, interactive=interactive)
     kept = Kept(out_dir, log, {BOTTLENECK: downlink_log, UP: uplink_log})
     kept.check()
@@ -227,27 +250,35 @@ def emulate_command(
         client=words, cc=cc, mtu=mtu,
         competitors=competitors or (), competitors_up=competitors_up or (),
     )  # fmt: skip
-    path = EmulatedPath(
-        scenario,
-        None if capture is None else Capture(capture),
-        keeps_packets=kept.needs_packets,
-        keeps_awake=keep_awake,
-        way_out=way_out_of(is_wanted=internet, has_servers=bool(serve)),
-    )
-    with path:
-        servers = start_servers(path, serve or ())
-        wait_until_ready(path, servers, [str(port) for port in ports], timeout_s)
-        with serve_control(path):
-            if live:
-                code = command_live(path, words)
-            else:
-                with StatusLine(path, is_wanted=not (quiet or interactive)):
-                    code = CommandInHost(path.client, words, output_to_stderr=json).run()
-        result = path.stop()
-        for server in servers:
-            server.print_rest()
-        # Before anything is printed.
-        kept.save(path)
+    captured = None if capture is None else Capture(capture)
+    if virtual:
+        result, code = run_virtual(
+            scenario, kernel, captured, kept,
+            words=words, serve=serve or (), ready=[str(port) for port in ports],
+            ready_timeout_s=timeout_s, output_to_stderr=json,
+        )  # fmt: skip
+    else:
+        path = EmulatedPath(
+            scenario,
+            captured,
+            keeps_packets=kept.needs_packets,
+            keeps_awake=keep_awake,
+            way_out=way_out_of(is_wanted=internet, has_servers=bool(serve)),
+        )
+        with path:
+            servers = [Server(path, text, name) for name, text in named(serve or ())]
+            wait_until_ready(path, servers, [str(port) for port in ports], timeout_s)
+            with serve_control(path):
+                if live:
+                    code = command_live(path, words)
+                else:
+                    with StatusLine(path, is_wanted=not (quiet or interactive)):
+                        code = CommandInHost(path.client, words, output_to_stderr=json).run()
+            result = path.stop()
+            for server in servers:
+                server.print_rest()
+            # Before anything is printed.
+            kept.save(path)
     if json:
         print_json({**result.to_dict(), "exit_code": code})
     if not quiet:
@@ -257,49 +288,6 @@ def emulate_command(
         if out_dir is not None:
             note(f"saved in {out_dir}")
     return code
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What is written when the path has ended.
-
-    Attributes
-    ----------
-    out_dir
-        Where the run is saved.
-    log
-        Where what happened to each packet is.
-    link_logs
-        The same of each link, in mahimahi's format.
-    """
-
-    out_dir: Path | None
-    log: Path | None
-    link_logs: Mapping[str, Path | None]
-
-    @property
-    def needs_packets(self) -> bool:
-        """Whether packets have to be kept."""
-        return any((self.log, *self.link_logs.values()))
-
-    def check(self) -> None:
-        """Refuse places that cannot be written, before anything runs."""
-        if self.log is not None:
-            check_format(self.log)
-        for file in filter(None, self.link_logs.values()):
-            check_replacing(file, is_file=True)
-        if self.out_dir is not None:
-            check_place(self.out_dir)
-
-    def save(self, path: EmulatedPath) -> None:
-        """Write all of it."""
-        if self.out_dir is not None:
-            path.result.save(self.out_dir)
-        if self.log is not None:
-            path.packets().save(self.log)
-        for link, file in self.link_logs.items():
-            if file is not None:
-                path.save_mahimahi_log(file, link)
 
 
 def words_of(command: Sequence[str] | None, *, interactive: bool) -> list[str]:
@@ -333,13 +321,3 @@ def way_out_of(*, is_wanted: bool, has_servers: bool) -> WayOut | None:
         note("`server` is that of `--serve`, so the path around this one is not crossed")
         around = None
     return WayOut(around) if is_wanted or around is not None else None
-
-
-def start_servers(path: EmulatedPath, commands: Sequence[str]) -> list[Server]:
-    """Start programs at the server, with names by which their output is distinguished."""
-    names = (
-        ["server"]
-        if len(commands) == 1
-        else [f"server {each + 1}" for each in range(len(commands))]
-    )
-    return [Server(path, text, name) for text, name in zip(commands, names, strict=True)]

@@ -15,12 +15,53 @@ from dumbbell.base.errors import EngineError, ScenarioError
 from dumbbell.emulation.path import EmulatedPath
 from dumbbell.emulation.process import DEVNULL, STDOUT, Process
 
-__all__ = ["Server", "wait_until_ready"]
+__all__ = ["NamedLines", "Server", "named", "wait_until_ready", "words_of"]
 
 #: How often servers are looked at, s.
 LOOK_EVERY_S = 0.2
 #: How long the rest of what ended servers printed may take, s.
 REST_S = 2.0
+
+
+class NamedLines:
+    """What a program prints, whose lines go to stderr behind its name.
+
+    Parameters
+    ----------
+    name
+        What the lines begin with.
+    at_terminal
+        Whether the program may write to a terminal, if stderr is one: it then writes line by line.
+
+    Attributes
+    ----------
+    descriptor
+        Where the program writes.
+    """
+
+    def __init__(self, name: str, *, at_terminal: bool = True) -> None:
+        self.name = name
+        is_wanted = at_terminal and sys.stderr.isatty()
+        self._source, self.descriptor = pty.openpty() if is_wanted else os.pipe()
+        self._printing = Thread(target=self._print_lines, daemon=True)
+        self._printing.start()
+
+    def close(self) -> None:
+        """Print only what those write that have the descriptor too."""
+        os.close(self.descriptor)
+
+    def print_rest(self) -> None:
+        """Wait until everything that was printed is shown."""
+        self._printing.join(REST_S)
+
+    def _print_lines(self) -> None:
+        """Copy lines to stderr until no one writes any more."""
+        # A terminal ends with an error.
+        with os.fdopen(self._source, "rb") as lines, suppress(OSError):
+            for line in lines:
+                text = line.decode(errors="replace").rstrip("\r\n")
+                sys.stderr.write(f"{self.name} | {text}\n")
+                sys.stderr.flush()
 
 
 class Server:
@@ -37,33 +78,19 @@ class Server:
     """
 
     def __init__(self, path: EmulatedPath, text: str, name: str) -> None:
-        self.name = name
-        # Programs write line by line only to a terminal.
-        ours, theirs = pty.openpty() if sys.stderr.isatty() else os.pipe()
+        self.lines = NamedLines(name)
         try:
             # Ctrl-C is the client's command's.
             self.process: Process = path.server.popen(
-                words_of(text), stdin=DEVNULL, stdout=theirs, stderr=STDOUT, new_session=True
-            )
-        except BaseException:
-            os.close(ours)
-            raise
+                words_of(text), stdin=DEVNULL, stdout=self.lines.descriptor, stderr=STDOUT,
+                new_session=True,
+            )  # fmt: skip
         finally:
-            os.close(theirs)
-        self.printing = Thread(target=self.print_lines, args=(ours,), daemon=True)
-        self.printing.start()
-
-    def print_lines(self, source: int) -> None:
-        """Copy lines to stderr until no one writes any more."""
-        with os.fdopen(source, "rb") as lines, suppress(OSError):  # a terminal ends with an error
-            for line in lines:
-                text = line.decode(errors="replace").rstrip("\r\n")
-                sys.stderr.write(f"{self.name} | {text}\n")
-                sys.stderr.flush()
+            self.lines.close()
 
     def print_rest(self) -> None:
         """Wait until everything that it printed is shown."""
-        self.printing.join(REST_S)
+        self.lines.print_rest()
 
     def refuse_failed(self) -> None:
         """Report that it has failed.
@@ -77,6 +104,13 @@ class Server:
             self.print_rest()
             ended = f"exit code {code}" if code > 0 else f"signal {-code}"
             raise EngineError(f"`{shlex.join(self.process.args)}` ended with {ended}")
+
+
+def named(commands: Sequence[str]) -> list[tuple[str, str]]:
+    """Return commands of `--serve`, each behind the name by which its output is distinguished."""
+    if len(commands) == 1:
+        return [("server", commands[0])]
+    return [(f"server {number}", text) for number, text in enumerate(commands, 1)]
 
 
 def words_of(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dumbbell import _core
 from dumbbell._core import Control
@@ -27,7 +27,9 @@ from dumbbell.scenario import Scenario
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Control", "Prepared", "execute", "prepared", "run", "run_of_output"]
+__all__ = ["Control", "Prepared", "execute", "in_a_thread", "prepared", "run", "run_of_output"]
+
+T = TypeVar("T")
 
 #: How often a run's progress is polled, s; also how fast Ctrl-C takes effect.
 POLL_S = 0.05
@@ -83,11 +85,24 @@ def run(
     """
     scenario = Scenario.of(scenario, **fields)
     check_engine(engine, scenario)
-    control = control or Control()
     captured = as_capture(capture)
-    # In a thread, because Python sees Ctrl-C only between two of the main thread's instructions.
+    return in_a_thread(
+        lambda control: execute(scenario, control, engine, captured), on_progress, control
+    )
+
+
+def in_a_thread(
+    work: Callable[[Control], T],
+    on_progress: Callable[[float], None] | None = None,
+    control: Control | None = None,
+) -> T:
+    """Do work that can be cancelled, and cancel it with Ctrl-C.
+
+    Python sees that only between two of the main thread's instructions.
+    """
+    control = control or Control()
     with ThreadPoolExecutor(max_workers=1) as pool:
-        future = pool.submit(execute, scenario, control, engine, captured)
+        future = pool.submit(work, control)
         try:
             while True:
                 try:
