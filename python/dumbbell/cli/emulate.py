@@ -231,8 +231,7 @@ def emulate_command(
     Output, signals and the exit code are the command's own; the summary of the path goes to stderr.
     Its rates are over the time that the command ran, pauses included.
     """
-    if kernel is not None and not virtual:
-        raise ScenarioError("`--kernel` chooses a kernel for virtual time; add `--virtual`")
+    check_kernel(kernel, is_virtual=virtual)
     if virtual:
         refuse_real_time(
             {"--live": live, "--interactive": interactive, "--internet": internet,
@@ -288,6 +287,12 @@ def emulate_command(
         if out_dir is not None:
             note(f"saved in {out_dir}")
     return code
+
+
+def check_kernel(kernel: str | None, *, is_virtual: bool) -> None:
+    """Refuse the name of a kernel where none is chosen."""
+    if kernel is not None and not is_virtual:
+        raise ScenarioError("`--kernel` chooses a kernel for virtual time; add `--virtual`")
 
 
 def words_of(command: Sequence[str] | None, *, interactive: bool) -> list[str]:
