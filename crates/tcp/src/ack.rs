@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use dumbbell_cc::{AckSample, CaState, RateSample};
 
+use crate::accecn::AccEcnFeedback;
 use crate::delivery_rate::RateSampler;
 use crate::packet::{AckHeader, AckKind};
 use crate::rtt::update_min_rtt;
@@ -25,6 +26,9 @@ const FLAG_ECE: i32 = 0x40;
 const FLAG_LOST_RETRANS: i32 = 0x80;
 /// Value of Linux's `FLAG_SND_UNA_ADVANCED`.
 const FLAG_SND_UNA_ADVANCED: i32 = 0x400;
+
+/// Flags of a segment that was not simply sent and acknowledged.
+const REPAIRED: u8 = EVER_RETRANS | SACKED | LOST;
 
 /// What one ACK did, gathered while it is processed.
 #[derive(Debug)]
@@ -102,15 +106,49 @@ impl Sender {
         if ack.kind() == AckKind::SynAck {
             return self.on_syn_ack(ack, sack.accecn());
         }
-        let rtt_us = self.process_ack(ack, sack, is_newer);
+        let rtt_us = if self.is_plain(ack, sack) {
+            self.process_ack::<true>(ack, sack, is_newer)
+        } else {
+            self.process_any_ack(ack, sack, is_newer)
+        };
         if ack.kind() == AckKind::FinAck {
             self.on_fin();
         }
         rtt_us
     }
 
+    /// Whether nearly all ACKs are like it: it acknowledges what was sent once, while nothing is lost, SACKed, marked or
+    /// probed for.
+    #[inline]
+    fn is_plain(&self, ack: &AckHeader, sack: &SackBlocks) -> bool {
+        sack.says_nothing()
+            && ack.ack > self.una
+            && !ack.ece()
+            && self.cc.sock.ca_state() == CaState::Open
+            && self.scoreboard.has_sack
+            && self.recovery.tlp_high_seq.is_none()
+            && !self.segments.records_transmit_states()
+            && !self.has_flags(self.una..ack.ack, REPAIRED)
+    }
+
+    #[inline(never)]
+    fn process_any_ack(
+        &mut self,
+        ack: &AckHeader,
+        sack: &SackBlocks,
+        is_newer: bool,
+    ) -> Option<u32> {
+        self.process_ack::<false>(ack, sack, is_newer)
+    }
+
+    /// Compiled twice: for ACKs that are plain most of it goes away, and `Progress` needs no memory.
     #[inline(always)]
-    fn process_ack(&mut self, ack: &AckHeader, sack: &SackBlocks, is_newer: bool) -> Option<u32> {
+    fn process_ack<const IS_PLAIN: bool>(
+        &mut self,
+        ack: &AckHeader,
+        sack: &SackBlocks,
+        is_newer: bool,
+    ) -> Option<u32> {
         let sock = &self.cc.sock;
         let (prior_delivered, prior_lost) = (sock.delivered, sock.lost);
         let (prior_una, prior_fack, prior_packets) = (
@@ -119,13 +157,13 @@ impl Sender {
             sock.packets_out,
         );
         let mut progress = Progress {
-            una_advanced: ack.ack > self.una,
+            una_advanced: IS_PLAIN || ack.ack > self.una,
             window_updated: false,
             data_acked: false,
             data_sacked: false,
             orig_sack_acked: false,
             retrans_data_acked: false,
-            ece: self.is_echo(ack.ece()),
+            ece: !IS_PLAIN && self.is_echo(ack.ece()),
             dsack: false,
             dsack_tlp: false,
             lost_retrans: false,
@@ -136,7 +174,7 @@ impl Sender {
             rate: RateSampler::new(sock.packets_in_flight()),
         };
         self.advance_una(ack, &mut progress);
-        if !sack.is_empty() && self.scoreboard.has_sack {
+        if !IS_PLAIN && !sack.is_empty() && self.scoreboard.has_sack {
             self.process_sack(sack, prior_una, &mut progress);
         }
         let mut ca_ack_flags = CA_ACK_SLOWPATH;
@@ -144,19 +182,21 @@ impl Sender {
             self.count_ce(prior_delivered);
             ca_ack_flags |= CA_ACK_ECE;
         }
-        if prior_packets == 0 {
+        if !IS_PLAIN && prior_packets == 0 {
             ca_ack_flags |= self.process_accecn(sack, prior_delivered, is_newer, &mut progress);
             self.cc.in_ack_event(ca_ack_flags);
             self.finish_idle_ack(ack, prior_una, &mut progress);
             return None;
         }
-        let rtt_us = self.clean_acked(ack, prior_una, prior_fack, &mut progress);
+        let rtt_us = self.clean_acked::<IS_PLAIN>(ack, prior_una, prior_fack, &mut progress);
         self.rack_update_reo_wnd(&progress);
-        ca_ack_flags |= self.process_accecn(sack, prior_delivered, is_newer, &mut progress);
+        if !IS_PLAIN {
+            ca_ack_flags |= self.process_accecn(sack, prior_delivered, is_newer, &mut progress);
+        }
         // As in Linux since 6.12: called after what this ACK acknowledges has been counted.
         self.cc.in_ack_event(ca_ack_flags);
-        let acks_tlp_retrans = self.process_tlp_ack(ack.ack, &progress);
-        if self.is_dubious(&progress) {
+        let acks_tlp_retrans = !IS_PLAIN && self.process_tlp_ack(ack.ack, &progress);
+        if !IS_PLAIN && self.is_dubious(&progress) {
             self.fast_retransmit_alert(ack, prior_una, &mut progress);
         }
         if progress.set_xmit_timer {
@@ -164,23 +204,33 @@ impl Sender {
         }
         let delivered = self.cc.sock.delivered - prior_delivered;
         let losses = self.cc.sock.lost - prior_lost;
-        let sock = &mut self.cc.sock;
-        let mut rs = progress
-            .rate
-            .finish(sock, &self.stream.boundaries, delivered, losses, rtt_us);
+        let measured = progress.rate.measure(&mut self.cc.sock, delivered);
+        if !IS_PLAIN && self.segments.records_transmit_states() {
+            self.cc.sock.highest_sack = self.stream.byte_seq(self.scoreboard.fack);
+        }
+        if self.cc.has_cong_control() {
+            let boundaries = &self.stream.boundaries;
+            let counts = (delivered, losses);
+            let rate = &progress.rate;
+            let rs = rate.sample(&self.cc.sock, boundaries, measured, rtt_us, counts);
+            self.call_cong_control::<IS_PLAIN>(rs, &progress, acks_tlp_retrans);
+        } else {
+            self.avoid_congestion(delivered, losses, &progress);
+        }
         if self.stream.boundaries.has_short() {
             self.forget_boundaries();
         }
-        if self.segments.records_transmit_states() {
-            rs = self.with_transmit_state(rs, &progress, acks_tlp_retrans);
+        let sock = &mut self.cc.sock;
+        sock.snd_cwnd = sock.snd_cwnd.clamp(1, sock.snd_cwnd_clamp);
+        if sock.take_enter_cwr() {
+            self.enter_cwr();
         }
-        self.control_congestion(&rs, &progress);
         rtt_us.filter(|_| !progress.rtt_is_coarse)
     }
 
     /// Accurate ECN: marks that the ACK newly reports have the effect of an echo. Returns the flag for
     /// the congestion control algorithm.
-    #[inline]
+    #[inline(always)]
     fn process_accecn(
         &mut self,
         sack: &SackBlocks,
@@ -188,9 +238,22 @@ impl Sender {
         is_newer: bool,
         progress: &mut Progress,
     ) -> u32 {
-        let Some(feedback) = sack.accecn().filter(|_| self.is_accurate()) else {
-            return 0;
-        };
+        match sack.accecn() {
+            Some(feedback) if self.is_accurate() => {
+                self.take_feedback(feedback, prior_delivered, is_newer, progress)
+            }
+            _ => 0,
+        }
+    }
+
+    #[cold]
+    fn take_feedback(
+        &mut self,
+        feedback: &AccEcnFeedback,
+        prior_delivered: u32,
+        is_newer: bool,
+        progress: &mut Progress,
+    ) -> u32 {
         let delivered = self.cc.sock.delivered - prior_delivered;
         progress.ece = self.count_reported_ce(feedback, delivered, is_newer);
         if progress.ece { CA_ACK_ECE } else { 0 }
@@ -208,11 +271,11 @@ impl Sender {
         rate.add_transmit_state(&self.segments, sock, &mut rs);
         rs.is_ece = progress.ece;
         rs.is_acking_tlp_retrans_seq = acks_tlp_retrans;
-        self.cc.sock.highest_sack = self.stream.byte_seq(self.scoreboard.fack);
         rs
     }
 
     /// Nothing was outstanding, but a D-SACK may show that the last reduction was spurious.
+    #[cold]
     fn finish_idle_ack(&mut self, ack: &AckHeader, prior_una: u32, progress: &mut Progress) {
         if progress.dsack {
             self.fast_retransmit_alert(ack, prior_una, progress);
@@ -221,6 +284,7 @@ impl Sender {
         self.answer_probe();
     }
 
+    #[inline(always)]
     fn advance_una(&mut self, ack: &AckHeader, progress: &mut Progress) {
         if ack.ack < self.una {
             return; // it was overtaken: what it says is old
@@ -250,7 +314,8 @@ impl Sender {
     }
 
     /// Removes cumulatively acknowledged segments from the scoreboard and samples the RTT.
-    fn clean_acked(
+    #[inline(always)]
+    fn clean_acked<const IS_PLAIN: bool>(
         &mut self,
         ack: &AckHeader,
         prior_una: u32,
@@ -259,16 +324,12 @@ impl Sender {
     ) -> Option<u32> {
         let prior_delivered = self.cc.sock.delivered;
         let acked = prior_una..self.una;
-        let or_flags = |flags, seq| flags | self.segments.get(seq).flags;
-        let all_flags = acked.clone().fold(0, or_flags);
-        let acked_sent_us = if acked.is_empty() {
-            None
-        } else if all_flags & (EVER_RETRANS | SACKED | LOST) == 0 {
+        let acked_sent_us = if IS_PLAIN {
             Some(self.take_originals(acked, progress))
         } else {
-            self.take_repaired(acked, ack, progress)
+            self.take_any(acked, ack, progress)
         };
-        if !self.scoreboard.has_sack {
+        if !IS_PLAIN && !self.scoreboard.has_sack {
             self.forget_duplicate_acks(self.una - prior_una, progress);
         }
         if progress.ece {
@@ -276,7 +337,7 @@ impl Sender {
         }
         self.scoreboard.fack = self.scoreboard.fack.max(self.una);
         let rtt_us = self.sample_rtt(ack, acked_sent_us, progress);
-        if self.una > prior_una {
+        if IS_PLAIN || self.una > prior_una {
             progress.data_acked = true;
             progress.set_xmit_timer = true;
             if progress.reord < prior_fack {
@@ -308,9 +369,32 @@ impl Sender {
         rtt_us
     }
 
+    /// Segments of any kind. Returns as [`Sender::take_originals`] does, if any arrived as an original.
+    #[inline]
+    fn take_any(
+        &mut self,
+        acked: Range<u32>,
+        ack: &AckHeader,
+        progress: &mut Progress,
+    ) -> Option<(u64, u64)> {
+        if acked.is_empty() {
+            None
+        } else if self.has_flags(acked.clone(), REPAIRED) {
+            self.take_repaired(acked, ack, progress)
+        } else {
+            Some(self.take_originals(acked, progress))
+        }
+    }
+
+    /// Whether any of `segments` has any of `flags`.
+    #[inline]
+    fn has_flags(&self, mut segments: Range<u32>, flags: u8) -> bool {
+        segments.any(|seq| self.segments.get(seq).flags & flags != 0)
+    }
+
     /// The simple case: each sent once, in order, and acknowledged. The last one determines the
     /// sample. Returns when the first and the last were sent, µs.
-    #[inline]
+    #[inline(always)]
     fn take_originals(&mut self, acked: Range<u32>, progress: &mut Progress) -> (u64, u64) {
         let (first, last) = (acked.start, acked.end - 1);
         let first_sent_us = self.segments.get(first).sent_us;
@@ -366,12 +450,14 @@ impl Sender {
     }
 
     /// What was delivered since `delivered` was `prior_delivered` counts as marked.
+    #[cold]
     fn count_ce(&mut self, prior_delivered: u32) {
         let sock = &mut self.cc.sock;
         sock.delivered_ce += sock.delivered - prior_delivered;
     }
 
     /// RFC 6298 §3 (Karn): samples come from data sent once; failing that, from timestamps.
+    #[inline(always)]
     fn sample_rtt(
         &mut self,
         ack: &AckHeader,
@@ -419,30 +505,37 @@ impl Sender {
             || self.cc.sock.ca_state() != CaState::Open
     }
 
-    /// Passes the ACK to the congestion control algorithm, or reduces cwnd if recovery requires it.
-    fn control_congestion(&mut self, rs: &RateSample, progress: &Progress) {
+    /// Passes the ACK to a congestion control algorithm that sets cwnd by itself.
+    #[inline(always)]
+    fn call_cong_control<const IS_PLAIN: bool>(
+        &mut self,
+        mut rs: RateSample,
+        progress: &Progress,
+        acks_tlp_retrans: bool,
+    ) {
+        if !IS_PLAIN && self.segments.records_transmit_states() {
+            rs = self.with_transmit_state(rs, progress, acks_tlp_retrans);
+        }
         let ack = self.cc.sock.snd_una;
-        if self.cc.has_cong_control() {
-            self.cc.cong_control(ack, progress.cc_flag(), rs);
-        } else {
-            if self.in_cwnd_reduction() {
-                let is_safe = if self.config.behaviour.conserves_packets {
-                    progress.retrans_data_acked && !progress.lost_retrans
-                } else {
-                    progress.una_advanced && rs.losses == 0
-                };
-                self.reduce_cwnd(rs.acked_sacked, is_safe);
-            } else if self.may_raise_cwnd(progress) {
-                self.cc.cong_avoid(ack, rs.acked_sacked);
-                self.cc.sock.snd_cwnd_stamp = self.now_ms;
-            }
-            self.update_pacing_rate();
+        self.cc.cong_control(ack, progress.cc_flag(), &rs);
+    }
+
+    /// Lets the congestion control algorithm raise cwnd, or reduces cwnd if recovery requires it.
+    #[inline(always)]
+    fn avoid_congestion(&mut self, delivered: u32, losses: u32, progress: &Progress) {
+        if self.in_cwnd_reduction() {
+            let is_safe = if self.config.behaviour.conserves_packets {
+                progress.retrans_data_acked && !progress.lost_retrans
+            } else {
+                progress.una_advanced && losses == 0
+            };
+            self.reduce_cwnd(delivered, is_safe);
+        } else if self.may_raise_cwnd(progress) {
+            let ack = self.cc.sock.snd_una;
+            self.cc.cong_avoid(ack, delivered);
+            self.cc.sock.snd_cwnd_stamp = self.now_ms;
         }
-        let sock = &mut self.cc.sock;
-        sock.snd_cwnd = sock.snd_cwnd.clamp(1, sock.snd_cwnd_clamp);
-        if sock.take_enter_cwr() {
-            self.enter_cwr();
-        }
+        self.update_pacing_rate();
     }
 
     /// With reordering seen any progress counts, else only cumulative progress.

@@ -65,7 +65,7 @@ impl DelayedAck {
 
     /// A segment arrived in order: the delay follows the gaps between segments; a flow's start, and a
     /// pause longer than `rto_ns`, ask for quick ACKs.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_data(
         &mut self,
         now_ns: u64,

@@ -16,6 +16,15 @@ pub(crate) struct RateSampler {
     newest: Segment,
 }
 
+/// What a sample measured: packets, µs; -1: nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    delivered: i32,
+    interval_us: i64,
+    snd_interval_us: u32,
+    rcv_interval_us: u32,
+}
+
 impl RateSampler {
     pub(crate) fn new(prior_in_flight: u32) -> Self {
         Self {
@@ -52,64 +61,82 @@ impl RateSampler {
         }
     }
 
-    /// The sample, with `delivered` packets newly acknowledged and `losses` newly lost.
+    /// Takes the ACK's sample, which the socket keeps if it is good; `delivered` packets were newly acknowledged.
     #[inline]
-    pub(crate) fn finish(
-        &self,
-        sock: &mut Sock,
-        boundaries: &Boundaries,
-        delivered: u32,
-        losses: u32,
-        rtt_us: Option<u32>,
-    ) -> RateSample {
+    pub(crate) fn measure(&self, sock: &mut Sock, delivered: u32) -> Measured {
         if sock.app_limited != 0 && sock.delivered > sock.app_limited {
             sock.app_limited = 0; // the bubble left the path
         }
         if delivered > 0 {
             sock.delivered_mstamp = sock.tcp_mstamp;
         }
-        let mut rs = RateSample {
+        let mut measured = Measured {
             delivered: -1,
             interval_us: -1,
-            rtt_us: rtt_us.map_or(-1, i64::from),
-            losses: losses as i32,
-            acked_sacked: delivered,
-            prior_in_flight: self.prior_in_flight,
-            ..RateSample::default()
+            snd_interval_us: 0,
+            rcv_interval_us: 0,
         };
-        if self.has_prior {
-            self.measure(sock, &mut rs);
-            rs.last_end_seq = boundaries.bytes_before(self.newest_seq + 1) as u32;
+        if !self.has_prior {
+            return measured;
         }
-        rs
-    }
-
-    fn measure(&self, sock: &mut Sock, rs: &mut RateSample) {
         let newest = &self.newest;
-        rs.prior_delivered = newest.delivered;
-        rs.prior_delivered_ce = newest.delivered_ce.low_bits();
-        rs.prior_mstamp = newest.delivered_us;
-        rs.is_app_limited = newest.has(APP_LIMITED);
-        rs.is_retrans = newest.has(EVER_RETRANS);
-        rs.delivered = (sock.delivered - rs.prior_delivered) as i32;
-        rs.delivered_ce = newest.delivered_ce.until(sock.delivered_ce) as i32;
+        measured.delivered = (sock.delivered - newest.delivered) as i32;
         // The slower of the send and the ACK phase: neither bursts nor ACK compression count.
         let send_us = newest.sent_us.saturating_sub(newest.first_tx_us) as i64;
-        let ack_us = (sock.tcp_mstamp - rs.prior_mstamp) as i64;
-        rs.interval_us = send_us.max(ack_us);
-        rs.snd_interval_us = send_us as u32;
-        rs.rcv_interval_us = ack_us as u32;
-        if rs.interval_us < i64::from(sock.min_rtt_us()) {
-            rs.interval_us = -1; // cannot be a round trip's worth
-            return;
+        let ack_us = (sock.tcp_mstamp - newest.delivered_us) as i64;
+        let interval_us = send_us.max(ack_us);
+        measured.snd_interval_us = send_us as u32;
+        measured.rcv_interval_us = ack_us as u32;
+        if interval_us < i64::from(sock.min_rtt_us()) {
+            return measured; // cannot be a round trip's worth
         }
-        let rate_is_higher = rs.delivered as u64 * u64::from(sock.rate_interval_us)
-            >= u64::from(sock.rate_delivered) * rs.interval_us as u64;
-        if !rs.is_app_limited || rate_is_higher {
-            sock.rate_delivered = rs.delivered as u32;
-            sock.rate_interval_us = rs.interval_us as u32;
-            let limited = rs.is_app_limited;
-            sock.set_rate_app_limited(limited);
+        measured.interval_us = interval_us;
+        let is_app_limited = newest.has(APP_LIMITED);
+        let rate_is_higher = measured.delivered as u64 * u64::from(sock.rate_interval_us)
+            >= u64::from(sock.rate_delivered) * interval_us as u64;
+        if !is_app_limited || rate_is_higher {
+            sock.rate_delivered = measured.delivered as u32;
+            sock.rate_interval_us = interval_us as u32;
+            sock.set_rate_app_limited(is_app_limited);
+        }
+        measured
+    }
+
+    /// The sample as the congestion control algorithm sees it: with the ACK's RTT, what it `acked`, and what it showed to be
+    /// lost, packets.
+    #[inline(always)]
+    pub(crate) fn sample(
+        &self,
+        sock: &Sock,
+        boundaries: &Boundaries,
+        measured: Measured,
+        rtt_us: Option<u32>,
+        (acked, losses): (u32, u32),
+    ) -> RateSample {
+        // All zero without a segment.
+        let newest = &self.newest;
+        let (mut delivered_ce, mut last_end_seq) = (0, 0);
+        if self.has_prior {
+            delivered_ce = newest.delivered_ce.until(sock.delivered_ce) as i32;
+            last_end_seq = boundaries.bytes_before(self.newest_seq + 1) as u32;
+        }
+        RateSample {
+            prior_mstamp: newest.delivered_us,
+            prior_delivered: newest.delivered,
+            prior_delivered_ce: newest.delivered_ce.low_bits(),
+            delivered: measured.delivered,
+            delivered_ce,
+            interval_us: measured.interval_us,
+            snd_interval_us: measured.snd_interval_us,
+            rcv_interval_us: measured.rcv_interval_us,
+            rtt_us: rtt_us.map_or(-1, i64::from),
+            losses: losses as i32,
+            acked_sacked: acked,
+            prior_in_flight: self.prior_in_flight,
+            last_end_seq,
+            is_app_limited: newest.has(APP_LIMITED),
+            is_retrans: newest.has(EVER_RETRANS),
+            ..RateSample::default()
         }
     }
 
@@ -156,7 +183,8 @@ mod tests {
         let mut sampler = RateSampler::new(3);
         sampler.on_delivered(sock, 9, &segment);
         let boundaries = Boundaries::new(1448);
-        let sample = sampler.finish(sock, &boundaries, 2, 0, None);
+        let measured = sampler.measure(sock, 2);
+        let sample = sampler.sample(sock, &boundaries, measured, None, (2, 0));
         (sample, sock.rate_delivered)
     }
 

@@ -106,8 +106,8 @@ impl Receiver {
 
     /// Processes the mark of a data packet that is not an old duplicate.
     #[inline]
-    pub(crate) fn check_mark(&mut self, ecn: Ecn) {
-        if self.ecn.is_ok {
+    pub(crate) fn check_mark<const IS_PLAIN: bool>(&mut self, ecn: Ecn) {
+        if !IS_PLAIN && self.ecn.is_ok {
             self.check_mark_of(ecn);
         }
     }

@@ -30,6 +30,7 @@ impl Sender {
 
     /// Data is acknowledged: one segment filled the hole, and the others were counted by duplicate
     /// ACKs before (Linux's `tcp_remove_reno_sacks`).
+    #[cold]
     pub(crate) fn forget_duplicate_acks(&mut self, acked: u32, progress: &mut Progress) {
         let Some(behind_hole) = acked.checked_sub(1) else {
             return;

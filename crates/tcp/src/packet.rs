@@ -145,6 +145,14 @@ impl DataHeader {
         }
     }
 
+    /// Whether it is one segment of data that says nothing else, but perhaps PSH.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        let usual = 0xffff | DataInfo::RETRANSMISSION | DataInfo::REVERSE | DataInfo::PSH;
+        let said = self.info.0 & !usual;
+        said == (SegmentKind::Data as u32) << DataInfo::KIND_SHIFT && self.offload == Offload::NONE
+    }
+
     /// Identification of the IP packet: each is one more than the sender's previous one.
     #[inline]
     pub fn ip_id(&self) -> u16 {
@@ -511,7 +519,7 @@ mod tests {
         use crate::sack_store::{SackBlock, SackBlocks, SackStore};
 
         let mut store = SackStore::new();
-        let mut keep = |end| store.keep(SackBlocks::new(None, &[SackBlock { start: 9, end }]));
+        let mut keep = |end| store.keep(&SackBlocks::new(None, &[SackBlock { start: 9, end }]));
         let (small, large) = (keep(10), keep(12));
         let order = |(number, sack), (earlier_number, earlier)| {
             let earlier = ack(AckKind::Ack, earlier_number, earlier);

@@ -63,6 +63,12 @@ impl Passive {
         self.syn_acks
     }
 
+    /// Whether both ends may send.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.state == State::Established
+    }
+
     /// The kind of an ACK that is sent now.
     #[inline]
     pub(crate) fn ack_kind(&self) -> AckKind {
@@ -151,6 +157,7 @@ impl Receiver {
             let variance_ns = (2 * rtt_ns).max(u64::from(RTO_MIN_US) * NS_PER_US);
             passive.rto_ns = rtt_ns + variance_ns;
         }
+        self.settle_options();
     }
 
     /// Opens the second half of a connection whose first half has done the handshake, in which both
@@ -158,6 +165,7 @@ impl Receiver {
     pub fn open(&mut self, ecn: EcnMode) {
         self.passive.state = State::Established;
         self.ecn.take(ecn);
+        self.settle_options();
     }
 
     /// Whether the handshake is complete here.

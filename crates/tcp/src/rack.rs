@@ -80,6 +80,7 @@ impl Sender {
     }
 
     /// §6.2 step 4: the reordering window widens by min_rtt/4 per round trip with a D-SACK.
+    #[inline]
     pub(crate) fn rack_update_reo_wnd(&mut self, progress: &Progress) {
         let Some(prior_delivered) = progress.rate.prior_delivered() else {
             return;

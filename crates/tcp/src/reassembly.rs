@@ -55,6 +55,11 @@ impl Reassembly {
     }
 
     #[inline]
+    pub(crate) fn has_no_blocks(&self) -> bool {
+        self.block_count == 0
+    }
+
+    #[inline]
     pub(crate) fn blocks(&self) -> &[SackBlock] {
         &self.blocks[..self.block_count]
     }
@@ -132,6 +137,9 @@ impl Reassembly {
             let block = &mut self.blocks[index];
             block.start = block.start.min(seq);
             block.end = block.end.max(seq + 1);
+            if self.block_count == 1 {
+                return; // nothing to move, and nothing to merge with
+            }
         } else {
             // If there is no room the oldest block is forgotten.
             index = index.min(self.most_blocks - 1);

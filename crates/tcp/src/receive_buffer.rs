@@ -79,6 +79,7 @@ impl Receiver {
         let (mss_bytes, rwnd_bytes) = (self.config.mss_bytes, self.config.rwnd_bytes);
         let buffer = ReceiveBuffer::new(mss_bytes, rwnd_bytes, memory.map(Share::new));
         self.buffer = Some(Box::new(buffer));
+        self.settle_options();
     }
 }
 

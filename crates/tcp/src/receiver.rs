@@ -136,6 +136,9 @@ pub struct Receiver {
     pub(crate) ack_now: bool,
     /// Deadline of the delayed ACK or of the compressed SACK, ns.
     pub(crate) ack_due_ns: u64,
+    /// Whether it may have what few connections have: ECN, receive offload, a limited buffer, rules that are not
+    /// today's Linux's; until it is open it may.
+    has_options: bool,
     pub(crate) gro: Option<Box<Gro>>,
     /// When what receive offload holds goes up, ns; `u64::MAX`: nothing is held.
     pub(crate) flush_due_ns: u64,
@@ -171,6 +174,7 @@ impl Receiver {
             compressed_acks: 0,
             ack_now: false,
             ack_due_ns: u64::MAX,
+            has_options: true,
             gro: Gro::new(config.gro_ns),
             flush_due_ns: u64::MAX,
             place: Place::Alone,
@@ -226,15 +230,42 @@ impl Receiver {
     }
 
     fn store_sacks(&mut self, store: &mut SackStore) {
-        for (position, blocks) in self.sacks.drain(..) {
-            if let Segment::Ack(header) = &mut self.outbox.waiting()[position].header {
+        let waiting = self.outbox.waiting();
+        for (position, blocks) in &self.sacks {
+            if let Segment::Ack(header) = &mut waiting[*position].header {
                 header.sack = store.keep(blocks);
             }
         }
+        self.sacks.clear();
+    }
+
+    /// What the connection has is settled.
+    pub(crate) fn settle_options(&mut self) {
+        self.has_options = self.gro.is_some()
+            || self.buffer.is_some()
+            || self.ecn.is_ok
+            || self.ecn.accecn.is_some()
+            || self.config.rules == ReceiverRules::FreeBsd
+            || !self.config.delayed_ack;
     }
 
     /// A packet arrives.
     pub fn on_packet(&mut self, now_ns: u64, header: &DataHeader, wire_bytes: u32, ecn: Ecn) {
+        if self.is_plain(header) {
+            self.receive_as::<true>(now_ns, header, wire_bytes, ecn);
+        } else {
+            self.on_any_packet(now_ns, header, wire_bytes, ecn);
+        }
+    }
+
+    /// Whether nearly all packets are like it: a segment of data on an open connection without options.
+    #[inline]
+    fn is_plain(&self, header: &DataHeader) -> bool {
+        !self.has_options && header.is_plain() && self.passive.is_open()
+    }
+
+    #[inline(never)]
+    fn on_any_packet(&mut self, now_ns: u64, header: &DataHeader, wire_bytes: u32, ecn: Ecn) {
         if header.segments() > 1 {
             self.receive_super_packet(now_ns, header, wire_bytes, ecn);
         } else if self.gro.is_some() {
@@ -245,34 +276,48 @@ impl Receiver {
     }
 
     /// A packet reaches TCP.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn receive(&mut self, now_ns: u64, header: &DataHeader, wire_bytes: u32, ecn: Ecn) {
+        self.receive_as::<false>(now_ns, header, wire_bytes, ecn);
+    }
+
+    /// Compiled twice: for packets that are plain most of it goes away.
+    #[inline(always)]
+    fn receive_as<const IS_PLAIN: bool>(
+        &mut self,
+        now_ns: u64,
+        header: &DataHeader,
+        wire_bytes: u32,
+        ecn: Ecn,
+    ) {
         self.now_ns = now_ns;
-        if self.ecn.accecn.is_some() {
+        if !IS_PLAIN && self.ecn.accecn.is_some() {
             self.count_field(header, wire_bytes.saturating_sub(DATA_HEADER_BYTES), ecn);
         }
-        if !self.follow_connection(now_ns, header, ecn) {
+        if !IS_PLAIN && !self.follow_connection(now_ns, header, ecn) {
             return;
         }
         // None: a FIN alone, which is received like a segment but not counted.
         let payload_bytes = wire_bytes - DATA_HEADER_BYTES;
-        if self.place == Place::Alone {
+        if IS_PLAIN || self.place == Place::Alone {
             self.count_arrival(payload_bytes, ecn);
         }
-        self.accept_cwr(header, payload_bytes);
+        if !IS_PLAIN {
+            self.accept_cwr(header, payload_bytes);
+        }
         if header.seq <= self.last_ack_sent {
             // RFC 7323 §4.3: only a segment that touches the last ACK may update ts_recent, never
             // backwards.
             self.ts_recent_ms = self.ts_recent_ms.max(header.ts_val_ms);
         }
-        if let Some(buffer) = &mut self.buffer {
+        if !IS_PLAIN && let Some(buffer) = &mut self.buffer {
             buffer.on_data();
         }
         if header.seq == self.rcv_nxt {
-            self.on_in_order(now_ns, header, payload_bytes, ecn);
+            self.on_in_order::<IS_PLAIN>(now_ns, header, payload_bytes, ecn);
         } else if header.seq > self.rcv_nxt {
-            self.check_mark(ecn);
-            self.on_out_of_order(now_ns, header.seq, payload_bytes);
+            self.check_mark::<IS_PLAIN>(ecn);
+            self.on_out_of_order::<IS_PLAIN>(now_ns, header.seq, payload_bytes);
         } else {
             self.on_duplicate(header.seq, payload_bytes);
         }
@@ -300,7 +345,14 @@ impl Receiver {
         }
     }
 
-    fn on_in_order(&mut self, now_ns: u64, header: &DataHeader, payload_bytes: u32, ecn: Ecn) {
+    #[inline(always)]
+    fn on_in_order<const IS_PLAIN: bool>(
+        &mut self,
+        now_ns: u64,
+        header: &DataHeader,
+        payload_bytes: u32,
+        ecn: Ecn,
+    ) {
         let (seq, psh) = (header.seq, header.psh());
         self.counters.received_bytes += u64::from(payload_bytes);
         self.rcv_nxt += 1;
@@ -308,7 +360,7 @@ impl Receiver {
             let (rto_ns, rwnd_bytes) = (self.rto_ns(), self.config.rwnd_bytes);
             self.delayed
                 .on_data(now_ns, payload_bytes, psh, rto_ns, rwnd_bytes);
-            self.check_mark(ecn);
+            self.check_mark::<IS_PLAIN>(ecn);
         }
         let filled_gap = !self.held.is_empty();
         if filled_gap {
@@ -322,10 +374,11 @@ impl Receiver {
             // RFC 5681 §4.2: SHOULD acknowledge at once when a gap is filled.
             return self.emit_ack();
         }
-        self.acknowledge(now_ns);
+        self.acknowledge::<IS_PLAIN>(now_ns);
     }
 
-    fn on_out_of_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
+    #[inline(never)]
+    fn on_out_of_order<const IS_PLAIN: bool>(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
         let is_flushed = self.compressed_acks > 0 && self.flush_compressed_sack(seq);
         match self.held.insert(self.rcv_nxt, seq) {
             Insertion::Held => {
@@ -333,7 +386,7 @@ impl Receiver {
                     self.held_short.insert(seq, payload_bytes);
                 }
                 if !is_flushed {
-                    self.acknowledge(now_ns);
+                    self.acknowledge::<IS_PLAIN>(now_ns);
                 }
             }
             Insertion::Duplicate => self.on_duplicate(seq, payload_bytes),
@@ -398,39 +451,46 @@ impl Receiver {
     }
 
     /// Decides between an ACK now, a delayed one and a compressed SACK.
-    fn acknowledge(&mut self, now_ns: u64) {
-        if self.place == Place::Inner {
+    #[inline(always)]
+    fn acknowledge<const IS_PLAIN: bool>(&mut self, now_ns: u64) {
+        if !IS_PLAIN && self.place == Place::Inner {
             return;
         }
-        if self.config.rules == ReceiverRules::FreeBsd {
+        if !IS_PLAIN && self.config.rules == ReceiverRules::FreeBsd {
             return self.acknowledge_as_freebsd(now_ns);
         }
         // RFC 5681 §4.2: at least every second full-sized segment.
         let unacked_bytes = self.counters.received_bytes - self.acked_bytes;
-        let due = unacked_bytes > u64::from(self.delayed.mss_bytes);
+        let is_second = unacked_bytes > u64::from(self.delayed.mss_bytes);
         let has_read = self.config.reader.reads(self.counters.received_bytes);
-        if due || self.delayed.is_quick(has_read) || self.ack_now || !self.config.delayed_ack {
-            return self.emit_ack();
-        }
-        if self.held.is_empty() {
+        let mut is_due = is_second || self.delayed.is_quick(has_read) || self.ack_now;
+        is_due |= !IS_PLAIN && !self.config.delayed_ack;
+        if !is_due && self.held.is_empty() {
             let delay_ns = self.delayed.delay_ns();
-            if self.is_ack_delayed() && self.ack_due_ns <= now_ns + delay_ns / 4 {
-                return self.emit_ack(); // it is about to leave anyway
+            // An ACK that is about to leave anyway leaves at once.
+            is_due = self.is_ack_delayed() && self.ack_due_ns <= now_ns + delay_ns / 4;
+            if !is_due {
+                let expiry_ns = expiry_ns(now_ns, delay_ns, self.config.tick_ns);
+                self.ack_due_ns = self.ack_due_ns.min(expiry_ns);
+                return;
             }
-            self.ack_due_ns = self
-                .ack_due_ns
-                .min(expiry_ns(now_ns, delay_ns, self.config.tick_ns));
-            return;
         }
-        self.acknowledge_out_of_order(now_ns);
+        if is_due || !self.is_compressed(now_ns) {
+            self.emit_as::<IS_PLAIN>(if IS_PLAIN {
+                AckKind::Ack
+            } else {
+                self.passive.ack_kind()
+            });
+        }
     }
 
     /// RFC 5681 §4.2 wants an ACK for every out-of-order segment; Linux sends the first
-    /// three at once and then compresses, because RACK needs no more.
-    fn acknowledge_out_of_order(&mut self, now_ns: u64) {
+    /// three at once and then compresses, because RACK needs no more. Returns whether this one waits.
+    #[inline]
+    fn is_compressed(&mut self, now_ns: u64) -> bool {
         if self.config.rules != ReceiverRules::Linux || self.compressed_acks >= COMPRESSED_SACK_PKTS
         {
-            return self.emit_ack();
+            return false;
         }
         if self.dup_ack_rcv_nxt != self.rcv_nxt {
             self.dup_ack_rcv_nxt = self.rcv_nxt;
@@ -438,12 +498,13 @@ impl Receiver {
         }
         if self.dup_acks < DUP_ACK_THRESHOLD {
             self.dup_acks += 1;
-            return self.emit_ack();
+            return false;
         }
         self.compressed_acks += 1;
         let delay_ns =
             COMPRESSED_SACK_DELAY_NS.min(self.config.rtt_ns / 20) + COMPRESSED_SACK_SLACK_NS;
         self.ack_due_ns = self.ack_due_ns.min(now_ns + delay_ns);
+        true
     }
 
     pub(crate) fn emit_ack(&mut self) {
@@ -462,11 +523,17 @@ impl Receiver {
     /// An ACK up to `ack`, with the ECN state of that time. It does not end the delay: another
     /// follows.
     pub(crate) fn flush_delayed_ack(&mut self, ack: u32) {
-        self.send_ack(self.passive.ack_kind(), ack);
+        self.send_ack::<false>(self.passive.ack_kind(), ack);
     }
 
+    #[inline(never)]
     pub(crate) fn emit(&mut self, kind: AckKind) {
-        self.send_ack(kind, self.rcv_nxt);
+        self.emit_as::<false>(kind);
+    }
+
+    #[inline(always)]
+    fn emit_as<const IS_PLAIN: bool>(&mut self, kind: AckKind) {
+        self.send_ack::<IS_PLAIN>(kind, self.rcv_nxt);
         self.delayed.on_ack_sent();
         self.compressed_acks = 0;
         self.ack_now = false;
@@ -475,26 +542,33 @@ impl Receiver {
         self.acked_bytes = self.counters.received_bytes;
     }
 
-    fn send_ack(&mut self, kind: AckKind, ack: u32) {
+    #[inline(always)]
+    fn send_ack<const IS_PLAIN: bool>(&mut self, kind: AckKind, ack: u32) {
         let sack_blocks = self.prepare_sack();
         let mut wire_bytes = AckHeader::wire_bytes(kind, sack_blocks);
-        if self.ecn.accecn.is_some() {
+        if !IS_PLAIN && self.ecn.accecn.is_some() {
             wire_bytes += self.add_feedback(kind, sack_blocks);
         }
         self.ip_id = self.ip_id.wrapping_add(1);
         let ece = match kind {
+            _ if IS_PLAIN => false,
             AckKind::SynAck => self.ecn.is_ok && self.ecn.accecn.is_none(),
             _ => self.ecn.ece(),
         };
+        let ecn = if IS_PLAIN {
+            Ecn::NotEct
+        } else {
+            self.ecn.ecn_of_acks(kind)
+        };
         let received_bytes = self.counters.received_bytes;
         let rwnd_bytes = match &mut self.buffer {
-            Some(buffer) => buffer.offer(received_bytes, self.held.len()),
-            None => self.config.rwnd_bytes,
+            Some(buffer) if !IS_PLAIN => buffer.offer(received_bytes, self.held.len()),
+            _ => self.config.rwnd_bytes,
         };
         self.outbox.push(Packet {
             flow: self.config.flow,
             wire_bytes,
-            ecn: self.ecn.ecn_of_acks(kind),
+            ecn,
             hop: 0,
             arrived_ns: 0,
             header: Segment::Ack(AckHeader {
@@ -540,13 +614,23 @@ impl Receiver {
     }
 
     /// The blocks of the next ACK; returns how many there are.
-    #[inline]
+    #[inline(always)]
     fn prepare_sack(&mut self) -> usize {
-        if self.pending_dsack.is_none() && self.held.blocks().is_empty() {
+        if self.pending_dsack.is_none() && self.held.has_no_blocks() {
             return 0;
         }
-        let blocks = SackBlocks::new(self.pending_dsack.take(), self.held.blocks());
-        self.sacks.push((self.outbox.waiting().len(), blocks));
+        self.queue_sack()
+    }
+
+    #[inline(never)]
+    fn queue_sack(&mut self) -> usize {
+        // Written where they are read from.
+        let position = self.outbox.waiting().len();
+        self.sacks.push((position, SackBlocks::default()));
+        let Some((_, blocks)) = self.sacks.last_mut() else {
+            return 0;
+        };
+        blocks.fill(self.pending_dsack.take(), self.held.blocks());
         blocks.all().len()
     }
 }

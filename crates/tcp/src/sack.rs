@@ -24,7 +24,9 @@ impl Sender {
         }
         let blocks = sack.in_order();
         for block in blocks {
-            self.mark_block(block, progress);
+            if block.end > self.una {
+                self.mark_block(block, progress);
+            }
         }
         self.scoreboard.remember(blocks);
         if progress.reord < self.scoreboard.fack {
@@ -32,16 +34,20 @@ impl Sender {
         }
     }
 
+    #[inline(never)]
     fn mark_block(&mut self, block: SackBlock, progress: &mut Progress) {
         let (mut seq, end) = (block.start.max(self.una), block.end.min(self.nxt));
-        while seq < end {
-            if let Some(known) = self.scoreboard.known_block(seq) {
-                seq = known.end;
-                continue;
+        for known in self.scoreboard.known_blocks() {
+            if seq >= end {
+                break;
             }
-            let stop = end.min(self.scoreboard.next_known(seq).unwrap_or(end));
-            self.mark_range(seq..stop, progress);
-            seq = stop;
+            if seq < known.start {
+                self.mark_range(seq..end.min(known.start), progress);
+            }
+            seq = seq.max(known.end);
+        }
+        if seq < end {
+            self.mark_range(seq..end, progress);
         }
         self.scoreboard.fack = self.scoreboard.fack.max(end);
     }
@@ -93,6 +99,7 @@ impl Sender {
     }
 
     /// A duplicate arrived: a retransmission was unnecessary, or RACK was too early.
+    #[inline(never)]
     fn process_dsack(&mut self, block: SackBlock, prior_una: u32, progress: &mut Progress) {
         let duplicates = block.end - block.start;
         progress.dsack_tlp = self.recovery.tlp_high_seq == Some(block.end);
@@ -128,6 +135,7 @@ impl Sender {
     }
 
     /// A segment below `fack` arrived that was never retransmitted: remember how far apart.
+    #[cold]
     pub(crate) fn check_reordering(&mut self, low: u32, fack: u32) {
         let distance = fack - low;
         let sock = &mut self.cc.sock;

@@ -32,16 +32,23 @@ pub struct SackBlocks {
 impl SackBlocks {
     /// A duplicate, if one arrived, and as many of `received`, most recently received first (RFC
     /// 2018 §4), as there is room for.
+    #[inline]
     pub fn new(dsack: Option<SackBlock>, received: &[SackBlock]) -> Self {
-        let mut sack = Self {
-            has_dsack: dsack.is_some(),
-            ..Self::default()
-        };
-        for (place, block) in sack.blocks.iter_mut().zip(dsack.iter().chain(received)) {
-            *place = *block;
-            sack.count += 1;
-        }
+        let mut sack = Self::default();
+        sack.fill(dsack, received);
         sack
+    }
+
+    /// Fills these, which are empty.
+    #[inline]
+    pub(crate) fn fill(&mut self, dsack: Option<SackBlock>, received: &[SackBlock]) {
+        let first = usize::from(dsack.is_some());
+        self.blocks[0] = dsack.unwrap_or_default();
+        for (place, block) in self.blocks[first..].iter_mut().zip(received) {
+            *place = *block;
+        }
+        self.count = (first + received.len()).min(MAX_SACK_BLOCKS) as u8;
+        self.has_dsack = dsack.is_some();
     }
 
     /// The same with feedback by Accurate ECN.
@@ -61,6 +68,12 @@ impl SackBlocks {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// Whether there is neither a block nor feedback by Accurate ECN.
+    #[inline]
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.is_empty() && self.accecn.is_none()
     }
 
     /// All blocks, as the option has them.
@@ -125,18 +138,20 @@ impl SackSlot {
             number <= Self::NUMBER as usize,
             "too many ACKs on their way"
         );
-        let segments: u32 = (blocks.received().iter())
-            .map(|block| block.end.wrapping_sub(block.start))
-            .fold(0, u32::wrapping_add);
-        let facts = [
-            (blocks.accecn.is_some(), Self::ACCECN),
-            (!blocks.is_empty(), Self::BLOCKS),
-            (blocks.has_dsack, Self::DSACK),
-            (blocks.all().len() == MAX_SACK_BLOCKS, Self::FULL),
-        ];
-        let facts = facts.iter().filter(|(holds, _)| *holds);
-        let facts: u32 = facts.map(|(_, bit)| bit).sum();
-        Self(number as u32 | facts | segments << Self::COUNT_SHIFT)
+        // Empty places add nothing.
+        let received = &blocks.blocks[usize::from(blocks.has_dsack)..];
+        let segments = received.iter().fold(0_u32, |sum, block| {
+            sum.wrapping_add(block.end.wrapping_sub(block.start))
+        });
+        let fact = |holds: bool, bit: u32| if holds { bit } else { 0 };
+        Self(
+            number as u32
+                | fact(blocks.accecn.is_some(), Self::ACCECN)
+                | fact(!blocks.is_empty(), Self::BLOCKS)
+                | fact(blocks.has_dsack, Self::DSACK)
+                | fact(usize::from(blocks.count) == MAX_SACK_BLOCKS, Self::FULL)
+                | segments << Self::COUNT_SHIFT,
+        )
     }
 
     /// Whether the ACK has SACK blocks.
@@ -198,16 +213,24 @@ impl SackStore {
     }
 
     /// Keeps `blocks` until their slot is freed; nothing takes no slot.
-    pub fn keep(&mut self, blocks: SackBlocks) -> SackSlot {
-        if blocks.is_empty() && blocks.accecn.is_none() {
+    #[inline]
+    pub fn keep(&mut self, blocks: &SackBlocks) -> SackSlot {
+        if blocks.says_nothing() {
             return SackSlot::NONE;
         }
-        if let Some(number) = self.free.pop() {
-            self.slots[number as usize] = blocks;
-            return SackSlot::new(number as usize, &blocks);
+        if let Some(number) = self.free.pop()
+            && let Some(slot) = self.slots.get_mut(number as usize)
+        {
+            *slot = *blocks;
+            return SackSlot::new(number as usize, blocks);
         }
-        self.slots.push(blocks);
-        SackSlot::new(self.slots.len() - 1, &blocks)
+        self.keep_one_more(blocks)
+    }
+
+    #[cold]
+    fn keep_one_more(&mut self, blocks: &SackBlocks) -> SackSlot {
+        self.slots.push(*blocks);
+        SackSlot::new(self.slots.len() - 1, blocks)
     }
 
     /// The blocks in `slot`.
@@ -275,14 +298,14 @@ mod tests {
     #[test]
     fn a_freed_slot_is_used_again_and_no_blocks_need_none() {
         let mut store = SackStore::new();
-        assert_eq!(store.keep(SackBlocks::default()), SackSlot::NONE);
+        assert_eq!(store.keep(&SackBlocks::default()), SackSlot::NONE);
         store.free(SackSlot::NONE);
         assert!(store.get(SackSlot::NONE).is_empty() && store.used() == 0);
-        let first = store.keep(SackBlocks::new(None, &[block(1)]));
-        let second = store.keep(SackBlocks::new(None, &[block(2)]));
+        let first = store.keep(&SackBlocks::new(None, &[block(1)]));
+        let second = store.keep(&SackBlocks::new(None, &[block(2)]));
         assert_eq!(store.used(), 2);
         store.free(first);
-        assert_eq!(store.keep(SackBlocks::new(None, &[block(3)])), first);
+        assert_eq!(store.keep(&SackBlocks::new(None, &[block(3)])), first);
         assert_eq!(store.get(first).all(), [block(3)]);
         assert_eq!(store.get(second).all(), [block(2)]);
     }
@@ -290,7 +313,7 @@ mod tests {
     #[test]
     fn slots_tell_whether_blocks_cover_those_of_an_earlier_ack() {
         let mut store = SackStore::new();
-        let mut keep = |dsack, blocks: &[SackBlock]| store.keep(SackBlocks::new(dsack, blocks));
+        let mut keep = |dsack, blocks: &[SackBlock]| store.keep(&SackBlocks::new(dsack, blocks));
         let (one, grown) = (keep(None, &[block(5)]), keep(None, &[block(7), block(5)]));
         let repeated = keep(Some(block(2)), &[block(5)]);
         let full = keep(None, &[block(9), block(7), block(5)]);
@@ -311,16 +334,16 @@ mod tests {
     #[test]
     fn a_slot_of_two_copies_is_free_when_both_are_gone() {
         let mut store = SackStore::new();
-        let slot = store.keep(SackBlocks::new(None, &[block(1)]));
+        let slot = store.keep(&SackBlocks::new(None, &[block(1)]));
         store.share(slot);
         store.share(SackSlot::NONE);
         assert_eq!(store.used(), 2);
         store.free(slot);
         assert_eq!(store.get(slot).all(), [block(1)]);
-        let other = store.keep(SackBlocks::new(None, &[block(2)]));
+        let other = store.keep(&SackBlocks::new(None, &[block(2)]));
         assert_ne!(other.number(), slot.number());
         store.free(slot);
-        let third = store.keep(SackBlocks::new(None, &[block(3)]));
+        let third = store.keep(&SackBlocks::new(None, &[block(3)]));
         assert_eq!(third.number(), slot.number());
     }
 }

@@ -54,19 +54,14 @@ impl Scoreboard {
         }
     }
 
-    /// The block of the previous ACK that has `seq`.
-    pub(crate) fn known_block(&self, seq: u32) -> Option<&SackBlock> {
-        let mut blocks = self.sack_cache.iter();
-        blocks.find(|block| block.start <= seq && seq < block.end)
+    /// The blocks of the previous ACK, which have been processed, lowest first; those that stand for none are among them.
+    #[inline]
+    pub(crate) fn known_blocks(&self) -> [SackBlock; 3] {
+        self.sack_cache
     }
 
-    /// Where the first block of the previous ACK above `seq` begins.
-    pub(crate) fn next_known(&self, seq: u32) -> Option<u32> {
-        let starts = self.sack_cache.iter().map(|block| block.start);
-        starts.filter(|&start| start > seq).min()
-    }
-
-    /// Blocks that have been processed, for the next ACK.
+    /// Blocks that have been processed, lowest first, for the next ACK.
+    #[inline]
     pub(crate) fn remember(&mut self, blocks: [SackBlock; 3]) {
         self.sack_cache = blocks;
     }

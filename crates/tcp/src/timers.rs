@@ -68,11 +68,16 @@ impl Timers {
     #[inline]
     pub(crate) fn close_stall(&mut self, now_ns: u64, counters: &mut SenderCounters) {
         if self.stalled {
-            self.stalled = false;
-            let stall_ns = now_ns - self.last_progress_ns;
-            counters.rto_stall_ns += stall_ns;
-            counters.rto_stall_max_ns = counters.rto_stall_max_ns.max(stall_ns);
+            self.charge_stall(now_ns, counters);
         }
+    }
+
+    #[cold]
+    fn charge_stall(&mut self, now_ns: u64, counters: &mut SenderCounters) {
+        self.stalled = false;
+        let stall_ns = now_ns - self.last_progress_ns;
+        counters.rto_stall_ns += stall_ns;
+        counters.rto_stall_max_ns = counters.rto_stall_max_ns.max(stall_ns);
     }
 }
 

@@ -19,18 +19,28 @@ use crate::timers::XmitTimer;
 
 impl Sender {
     /// Retransmissions first, then new data, as far as windows and pacing allow.
+    #[inline(always)]
     pub(crate) fn transmit(&mut self) {
-        match std::mem::replace(&mut self.recovery.retransmit, Retransmit::None) {
-            Retransmit::None => {}
-            Retransmit::Lost => self.retransmit_lost(),
-            Retransmit::New => {
-                self.transmit_new();
-                if self.nxt <= self.recovery.high_seq {
-                    self.recovery.frto = false;
-                    self.retransmit_lost();
-                }
-            }
+        if self.recovery.retransmit != Retransmit::None {
+            self.transmit_again();
         }
+        self.transmit_new();
+    }
+
+    #[inline(never)]
+    fn transmit_again(&mut self) {
+        if std::mem::replace(&mut self.recovery.retransmit, Retransmit::None) == Retransmit::New {
+            self.transmit_new_first();
+            if self.nxt > self.recovery.high_seq {
+                return;
+            }
+            self.recovery.frto = false;
+        }
+        self.retransmit_lost();
+    }
+
+    #[cold]
+    fn transmit_new_first(&mut self) {
         self.transmit_new();
     }
 
@@ -44,6 +54,7 @@ impl Sender {
         self.nxt < self.una.saturating_add(self.output.sndbuf_pkts) && self.window_admits(1) > 0
     }
 
+    #[inline(always)]
     fn transmit_new(&mut self) {
         let mut sent_pkts = 0;
         let mut is_cwnd_limited = false;
@@ -96,7 +107,7 @@ impl Sender {
                     break;
                 }
             }
-            self.send_new(burst);
+            self.send_burst(burst);
             sent_pkts += burst;
         }
         if self.nxt >= data_end {
@@ -117,6 +128,7 @@ impl Sender {
         }
     }
 
+    #[inline(always)]
     fn finish_transmit(&mut self, sent_pkts: u32, is_cwnd_limited: bool) {
         if sent_pkts > 0 {
             if self.in_cwnd_reduction() {
@@ -134,7 +146,13 @@ impl Sender {
     }
 
     /// One burst of new segments: one transmission to pacing and to the clock.
+    #[inline(never)]
     pub(crate) fn send_new(&mut self, burst: u32) {
+        self.send_burst(burst);
+    }
+
+    #[inline(always)]
+    fn send_burst(&mut self, burst: u32) {
         let is_fin = self.nxt >= self.stream.end;
         self.begin_transmission(is_fin);
         let prior_packets = self.cc.sock.packets_out;
@@ -229,6 +247,7 @@ impl Sender {
     }
 
     /// Lost segments, lowest first, as far as cwnd and pacing allow.
+    #[inline]
     fn retransmit_lost(&mut self) {
         if self.config.behaviour.has_hint_defect {
             return self.retransmit_from_hint();

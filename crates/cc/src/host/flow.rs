@@ -358,31 +358,45 @@ impl Flow {
     /// The ops may then be called with it: they come from the object that the instance keeps
     /// mapped; the socket has the layout they were compiled for (checked on load), is borrowed
     /// exclusively, and points to storage of the declared size; nothing of it outlives the call.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, op: Op) -> &mut Sock {
         let now_ns = self.sock.tcp_clock_cache;
         self.instance.set_clock(now_ns);
         self.instance.running().enter(op, self.number, now_ns);
         // Every time, because safe code can move `sock` from one flow to another.
         self.sock.host_storage = self.address;
-        if let Some(watch) = &mut self.watch {
-            watch.enter(op, &self.sock);
+        if self.watch.is_some() {
+            self.watch_call(op);
         }
         &mut self.sock
     }
 
+    #[cold]
+    fn watch_call(&mut self, op: Op) {
+        if let Some(watch) = &mut self.watch {
+            watch.enter(op, &self.sock);
+        }
+    }
+
     /// Ends a call into the congestion control algorithm.
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, op: Op) {
         self.instance.running().leave(op, self.number);
-        if let Some(watch) = &mut self.watch
-            && let Some(field) = watch.leave(&self.sock)
-        {
-            self.note_write(op, field);
+        if self.watch.is_some() {
+            self.check_writes(op);
         }
         let usual = self.sock.snd_cwnd.wrapping_sub(1) < MAX_CWND_PKTS;
         if !usual || self.cwnd_zero_since_ns.is_some() {
             self.look_at_cwnd(op);
+        }
+    }
+
+    #[cold]
+    fn check_writes(&mut self, op: Op) {
+        if let Some(watch) = &mut self.watch
+            && let Some(field) = watch.leave(&self.sock)
+        {
+            self.note_write(op, field);
         }
     }
 

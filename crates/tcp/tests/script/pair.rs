@@ -374,7 +374,8 @@ impl<'a> Pair<'a> {
 
     fn copy_of(&mut self, mut packet: Packet<Segment>) -> Packet<Segment> {
         if let Segment::Ack(header) = &mut packet.header {
-            header.sack = self.watch.sacks.keep(*self.watch.sacks.get(header.sack));
+            let blocks = *self.watch.sacks.get(header.sack);
+            header.sack = self.watch.sacks.keep(&blocks);
         }
         packet
     }
