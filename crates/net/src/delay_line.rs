@@ -47,6 +47,16 @@ impl<T> DelayLine<T> {
     /// comes out if nothing does before it: there is another [`DelayLine::next_event`].
     #[inline]
     pub fn push(&mut self, now_ns: u64, item: T) -> Option<u64> {
+        self.push_made(now_ns, || item).0
+    }
+
+    /// The same of what is made at the place it is put in; also returns it.
+    #[inline]
+    pub(crate) fn push_made(
+        &mut self,
+        now_ns: u64,
+        make: impl FnOnce() -> T,
+    ) -> (Option<u64>, &mut T) {
         while self.next_step_ns <= now_ns {
             self.step();
         }
@@ -57,8 +67,9 @@ impl<T> DelayLine<T> {
                 .back()
                 .is_none_or(|&(last_ns, _)| last_ns <= due_ns)
         );
-        self.items.push_back((due_ns, item));
-        (self.items.len() == 1).then_some(due_ns)
+        let is_next = self.items.len() == 0;
+        let (_, item) = self.items.push_made(|| (due_ns, make()));
+        (is_next.then_some(due_ns), item)
     }
 
     /// Something enters at `now_ns`, which may be before or after what entered before it: it comes out in

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use self::backlog_by_route::BacklogByRoute;
+pub(crate) use self::foresight::Arrival;
 use self::foresight::Foresight;
 use self::port::LinkPort;
 use crate::impair::pass;
@@ -43,8 +44,8 @@ pub struct Link<H> {
     by_route: Option<Box<BacklogByRoute>>,
     /// When the last departed packet is fully sent, ns.
     busy_until_ns: u64,
-    /// State of a link without events; `None` if the link has events.
-    foresight: Option<Foresight>,
+    /// What a link without events knows ahead.
+    foresight: Foresight,
 }
 
 /// A medium, and what it has in hand.
@@ -86,7 +87,7 @@ impl<H: Header> Link<H> {
             backlog_bytes: 0,
             by_route: None,
             busy_until_ns: 0,
-            foresight: None,
+            foresight: Foresight::none(),
         }
     }
 

@@ -5,8 +5,9 @@ use crate::{DropReason, Link, Packet};
 /// Informed of what happens at the links. It cannot change anything, and `()`, which looks at nothing,
 /// costs nothing. A link is named by its number in the network.
 ///
-/// The calls for an arrival are `changes` (once for all that arrive in turn at one time), `arrives`, then `dropped` and `marked` as it comes and
-/// `refused` or not, then `enqueued`; for a transmission `changes`, `dropped` and `marked`, `departs`.
+/// The calls for an arrival are `changes`, `arrives`, then `dropped` and `marked` as it comes and
+/// `refused` or not, then `enqueued`; `changes` and `enqueued` may be called once for all that arrive in turn at one time, and
+/// what arrives is shown as it was sent; for a transmission `changes`, `dropped` and `marked`, `departs`.
 pub trait Observer<H> {
     /// The link is about to change, at `now_ns`; what `state` says has held since the last call.
     #[inline]

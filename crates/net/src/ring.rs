@@ -31,12 +31,18 @@ impl<T> Ring<T> {
 
     #[inline]
     pub(crate) fn push_back(&mut self, entry: T) {
+        self.push_made(|| entry);
+    }
+
+    /// Makes an entry at the place it is put in, and returns it.
+    #[inline]
+    pub(crate) fn push_made(&mut self, make: impl FnOnce() -> T) -> &mut T {
         if self.len == self.slots.len() {
             self.grow();
         }
         let place = self.place(self.len);
-        self.slots[place] = Slot(Some(entry));
         self.len += 1;
+        self.slots[place].0.insert(make())
     }
 
     #[inline]
@@ -143,7 +149,7 @@ mod tests {
                         prop_assert_eq!(ring.skipped(), out.as_ref());
                     }
                     0 | 1 | 4 => {
-                        ring.push_back(value);
+                        prop_assert_eq!(*ring.push_made(|| value), value);
                         model.push_back(value);
                     }
                     2 => prop_assert_eq!(ring.pop_front(), model.pop_front()),

@@ -11,7 +11,9 @@ const WIDTH: usize = 8;
 /// next is as good as random, and a mispredicted branch costs more than all the comparisons.
 #[derive(Debug)]
 pub struct Tournament {
-    /// The final: who wins it is next.
+    /// The entry that is the earliest of all.
+    next: u64,
+    /// The final, whose winner is `next`.
     top: [u64; WIDTH],
     /// The other nodes: below the final are the first eight, below node `n` of them `8n + 8..8n + 16`.
     nodes: Vec<[u64; WIDTH]>,
@@ -33,6 +35,7 @@ impl Tournament {
         }
         let first_leaf = (leaves > 1).then(|| inner - 1);
         let mut tournament = Self {
+            next: u64::MAX,
             top: [u64::MAX; WIDTH],
             nodes: vec![[u64::MAX; WIDTH]; first_leaf.map_or(0, |first_leaf| first_leaf + leaves)],
             first_leaf,
@@ -64,8 +67,9 @@ impl Tournament {
         u64::MAX >> Self::number_bits(competitors)
     }
 
+    /// A competitor's deadline and its number, to be compared with others'.
     #[inline]
-    fn entry(&self, competitor: usize, due_ns: u64) -> u64 {
+    pub(crate) fn entry(&self, competitor: usize, due_ns: u64) -> u64 {
         let never_ns = u64::MAX >> self.number_bits;
         due_ns.min(never_ns) << self.number_bits | competitor as u64
     }
@@ -88,6 +92,7 @@ impl Tournament {
             }
         }
         self.top[place] = entry;
+        self.next = earliest(&self.top);
     }
 
     /// The competitor's deadline is `due_ns` if it was later. Returns whether it was.
@@ -116,13 +121,20 @@ impl Tournament {
             }
         }
         self.top[place] = self.top[place].min(entry);
+        self.next = self.next.min(entry);
         true
     }
 
     /// The competitor with the earliest deadline, and that, ns; from [`Tournament::never_ns`] on: none.
     #[inline]
     pub fn next(&self) -> (usize, u64) {
-        let entry = earliest(&self.top);
+        self.next_with(u64::MAX)
+    }
+
+    /// The same with the entry of one who is not in the tournament.
+    #[inline]
+    pub(crate) fn next_with(&self, other: u64) -> (usize, u64) {
+        let entry = self.next.min(other);
         let number = entry & ((1 << self.number_bits) - 1);
         (number as usize, entry >> self.number_bits)
     }

@@ -61,7 +61,7 @@ struct Seen {
 
 fn advance(network: &mut Network<Number>, until_ns: u64, seen: &mut Seen) {
     while let Some((now_ns, event)) = network.advance(until_ns, &mut seen.meter) {
-        if let Event::Delivery(exit) = event {
+        if let Event::Delivery(exit, _) = event {
             let packet = network.take_delivery(exit);
             seen.delivered.push((now_ns, packet.header.0));
         }

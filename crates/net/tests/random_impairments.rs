@@ -263,7 +263,7 @@ fn run(plan: &Plan, log: &mut Log) -> Result<Delivered, TestCaseError> {
         while let Some((now_ns, event)) = network.advance(at_ns, &mut (&mut *log, &mut meter)) {
             prop_assert!(now_ns >= last_ns, "time does not go back");
             last_ns = now_ns;
-            if let Event::Delivery(exit) = event {
+            if let Event::Delivery(exit, _) = event {
                 let packet = network.take_delivery(exit);
                 delivered.push((packet.flow, packet.header.0, now_ns));
             }

@@ -242,7 +242,7 @@ fn run(plan: &Plan, log: &mut Log) -> Result<Vec<(u32, u32, u64)>, TestCaseError
         }
         let until_ns = next.map_or(u64::MAX >> 8, |_| at_ns);
         while let Some((now_ns, event)) = network.advance(until_ns, &mut (&mut *log, &mut meter)) {
-            if let Event::Delivery(exit) = event {
+            if let Event::Delivery(exit, _) = event {
                 let packet = network.take_delivery(exit);
                 delivered.push((packet.flow, packet.header.0, now_ns));
             }

@@ -260,7 +260,7 @@ fn outcome(plan: &Plan, foresees: bool) -> (String, u64) {
     for (number, until_ns) in (0..).zip(times_ns) {
         while let Some((now_ns, event)) = network.advance(until_ns, &mut (&mut log, &mut meter)) {
             events += 1;
-            if let Event::Delivery(exit) = event {
+            if let Event::Delivery(exit, _) = event {
                 let packet = network.take_delivery(exit);
                 seen.push((packet.header.0, now_ns));
             }
@@ -348,7 +348,7 @@ fn run(plan: &Plan, log: &mut Log) -> Result<Vec<(u32, u64)>, TestCaseError> {
     loop {
         let until_ns = arrivals.peek().map_or(never_ns, |(_, next)| next.at_ns);
         while let Some((now_ns, event)) = network.advance(until_ns, &mut (&mut *log, &mut meter)) {
-            if let Event::Delivery(exit) = event {
+            if let Event::Delivery(exit, _) = event {
                 let packet = network.take_delivery(exit);
                 delivered.push((packet.header.0, now_ns));
             }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use dumbbell_capture::WriteError;
 use dumbbell_cc::Instance;
-use dumbbell_net::{Event, Exit, Network, Tournament};
+use dumbbell_net::{Event, Network, Packet, SourceId, Tournament};
 use dumbbell_scenario::address_plan::flow_addresses;
 use dumbbell_scenario::{Control, Group, Link, Refusal, Scenario, Way, leads_there, route};
 use dumbbell_tcp::{SackStore, Segment, TcpMemory};
@@ -192,11 +192,7 @@ impl<T: Tap> Engine<T> {
             while self.next_sample_ns <= now_ns {
                 self.sample();
             }
-            match self.network.happen(source, now_ns, &mut self.watch) {
-                Event::Inside => {}
-                Event::Delivery(exit) => self.deliver(exit, now_ns),
-                Event::Timer => self.wake(now_ns),
-            }
+            self.happen_likely(source, now_ns);
             until_check -= 1;
             if until_check == 0 {
                 until_check = EVENTS_PER_CHECK;
@@ -252,37 +248,57 @@ impl<T: Tap> Engine<T> {
         self.next_sample_ns += self.sample_interval_ns;
     }
 
-    /// A packet is at the end of its route.
+    /// The sources of a dumbbell are distinguished first: in each branch the number is a constant, for which the
+    /// processor need not wait.
     #[inline(always)]
-    fn deliver(&mut self, exit: Exit, now_ns: u64) {
-        let packet = self.network.delivered(exit);
-        let index = packet.flow as usize;
-        if index >= self.flows.len() {
-            let packet = *packet;
-            return self.deliver_to_application(&packet, now_ns);
+    fn happen_likely(&mut self, source: SourceId, now_ns: u64) {
+        match source {
+            SourceId::FIRST_PROPAGATION => self.happen(SourceId::FIRST_PROPAGATION, now_ns),
+            SourceId::FIRST_LINE_BEHIND_ONE_LINK => {
+                self.happen(SourceId::FIRST_LINE_BEHIND_ONE_LINK, now_ns);
+            }
+            SourceId::FIRST_TRANSMITTER => self.happen(SourceId::FIRST_TRANSMITTER, now_ns),
+            source => self.happen(source, now_ns),
         }
-        self.watch.tap.delivered(now_ns, packet, &self.watch.sacks);
-        let flow = &mut self.flows[index];
-        match &packet.header {
-            Segment::Data(header) => {
-                flow.receiver
-                    .on_packet(now_ns, header, packet.wire_bytes, packet.ecn);
-                self.send_ack(index, now_ns);
-            }
-            Segment::Ack(ack) => {
-                let sacks = &mut self.watch.sacks;
-                flow.sender.note_field(ack, packet.ecn);
-                if let Some(rtt_us) = flow.sender.on_ack(now_ns, ack, sacks.get(ack.sack)) {
-                    flow.rtt.note(rtt_us);
+    }
+
+    /// A packet at the end of its route is looked at where it lies.
+    #[inline(always)]
+    fn happen(&mut self, source: SourceId, now_ns: u64) {
+        match self.network.happen(source, now_ns, &mut self.watch) {
+            Event::Inside => {}
+            Event::Timer => self.wake(now_ns),
+            Event::Delivery(_, packet) => {
+                let index = packet.flow as usize;
+                let Some(flow) = self.flows.get_mut(index) else {
+                    let packet = *packet;
+                    return self.deliver_to_application(&packet, now_ns);
+                };
+                self.watch.tap.delivered(now_ns, packet, &self.watch.sacks);
+                match &packet.header {
+                    Segment::Data(header) => {
+                        flow.receiver
+                            .on_packet(now_ns, header, packet.wire_bytes, packet.ecn);
+                        self.send_ack(index, now_ns);
+                    }
+                    Segment::Ack(ack) => {
+                        let sacks = &mut self.watch.sacks;
+                        let slot = ack.sack;
+                        flow.sender.note_field(ack, packet.ecn);
+                        if let Some(rtt_us) = flow.sender.on_ack(now_ns, ack, sacks.get(slot)) {
+                            flow.rtt.note(rtt_us);
+                        }
+                        sacks.free(slot);
+                        self.send_data(index, now_ns);
+                    }
+                    Segment::Datagram(_) => {}
                 }
-                sacks.free(ack.sack);
-                self.send_data(index, now_ns);
             }
-            Segment::Datagram(_) => {}
         }
     }
 
     /// A timer of some endpoint may be due.
+    #[inline(never)]
     fn wake(&mut self, now_ns: u64) {
         let (endpoint, due_ns) = self.timers.next();
         if self.applications.due_ns < due_ns {
@@ -302,6 +318,7 @@ impl<T: Tap> Engine<T> {
             }
             self.flows[index].receiver.next_timer_ns()
         };
+        self.flows[index].noted_ns[endpoint % 2] = due_ns;
         self.timers.set(endpoint, due_ns);
         self.set_network_timer();
     }
@@ -320,19 +337,32 @@ impl<T: Tap> Engine<T> {
         let flow = &mut self.flows[index];
         let route = route(flow.group as usize, Way::There);
         let packets = flow.sender.poll_transmit(now_ns);
-        if T::RECORDS {
-            for packet in packets {
-                self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
-                self.network.enter(now_ns, route, *packet, &mut self.watch);
-            }
-        } else if !packets.is_empty() {
-            self.network
-                .enter_all(now_ns, route, packets, &mut self.watch);
+        if !packets.is_empty() {
+            Self::send(&mut self.network, &mut self.watch, now_ns, route, packets);
         }
         if flow.finished_ns.is_none() && flow.sender.is_finished() {
             flow.finished_ns = Some(now_ns);
         }
         self.set_sender_timer(index);
+    }
+
+    /// An endpoint's packets enter the network.
+    #[inline(always)]
+    fn send(
+        network: &mut Network<Segment>,
+        watch: &mut Watch<T>,
+        now_ns: u64,
+        route: usize,
+        packets: &[Packet<Segment>],
+    ) {
+        if T::RECORDS {
+            for packet in packets {
+                watch.tap.sent(now_ns, packet, &watch.sacks);
+                network.enter(now_ns, route, *packet, watch);
+            }
+        } else {
+            network.enter_all(now_ns, route, packets, watch);
+        }
     }
 
     #[inline(always)]
@@ -347,25 +377,33 @@ impl<T: Tap> Engine<T> {
     fn send_acks(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
         let route = route(flow.group as usize, Way::Back);
-        for packet in flow.receiver.poll_transmit(&mut self.watch.sacks) {
-            self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
-            self.network.enter(now_ns, route, *packet, &mut self.watch);
-        }
+        let packets = flow.receiver.poll_transmit(&mut self.watch.sacks);
+        Self::send(&mut self.network, &mut self.watch, now_ns, route, packets);
     }
 
-    #[inline]
+    #[inline(always)]
     fn set_sender_timer(&mut self, index: usize) {
-        let due_ns = self.flows[index].next_sender_ns();
-        if self.timers.set_earlier(2 * index, due_ns) {
-            self.set_network_timer();
+        self.note_timer(2 * index, self.flows[index].next_sender_ns());
+    }
+
+    #[inline(always)]
+    fn set_receiver_timer(&mut self, index: usize) {
+        self.note_timer(2 * index + 1, self.flows[index].receiver.next_timer_ns());
+    }
+
+    /// An endpoint's deadline may be earlier than the one that is noted; a later one is entered when that comes.
+    #[inline(always)]
+    fn note_timer(&mut self, endpoint: usize, due_ns: u64) {
+        let noted_ns = &mut self.flows[endpoint / 2].noted_ns[endpoint % 2];
+        if due_ns < *noted_ns {
+            *noted_ns = due_ns;
+            self.bring_forward(endpoint, due_ns);
         }
     }
 
-    #[inline]
-    fn set_receiver_timer(&mut self, index: usize) {
-        let due_ns = self.flows[index].receiver.next_timer_ns();
-        if self.timers.set_earlier(2 * index + 1, due_ns) {
-            self.set_network_timer();
-        }
+    #[inline(never)]
+    fn bring_forward(&mut self, endpoint: usize, due_ns: u64) {
+        self.timers.set_earlier(endpoint, due_ns);
+        self.set_network_timer();
     }
 }

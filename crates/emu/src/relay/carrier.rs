@@ -237,7 +237,7 @@ impl Carrier {
             match event {
                 Event::Inside => {}
                 Event::Timer => self.sample(now_ns),
-                Event::Delivery(exit) => {
+                Event::Delivery(exit, _) => {
                     let packet = self.network.take_delivery(exit);
                     self.deliver(now_ns, packet)?;
                 }

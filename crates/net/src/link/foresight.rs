@@ -6,17 +6,41 @@
 //! the line, and the next sample. All counts
 //! are the same as on a link with events. This saves one event and one copy per packet.
 
-use super::{Link, pass};
+use super::Link;
 use crate::{DelayLine, DropReason, Header, Impairment, Limit, Observer, Packet, Queue};
 
 /// What a link knows ahead.
 #[derive(Clone, Debug)]
 pub(super) struct Foresight {
-    limit: Limit,
+    /// The queue's limit; `None` if the link has events.
+    limit: Option<Limit>,
     /// When the first waiting packet goes on the wire, ns; `u64::MAX`: nothing waits.
     next_start_ns: u64,
     /// The event in which a packet arrived last.
     event: u64,
+}
+
+/// How packets arrive at a link without events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) now_ns: u64,
+    /// Where on their route they then are.
+    pub(crate) hop: u32,
+    /// The number of the event.
+    pub(crate) event: u64,
+    /// Whether the wire starts what is due now before this event.
+    pub(crate) is_after: bool,
+}
+
+impl Foresight {
+    /// A link with events knows nothing ahead.
+    pub(super) fn none() -> Self {
+        Self {
+            limit: None,
+            next_start_ns: u64::MAX,
+            event: 0,
+        }
+    }
 }
 
 impl<H: Header> Link<H> {
@@ -29,77 +53,54 @@ impl<H: Header> Link<H> {
             && self.uncut_bytes == u64::MAX
             && !self.transmitter.changes_rate()
             && !propagation.changes_delay();
-        self.foresight = self
-            .queue
-            .drop_tail_limit()
-            .filter(|_| is_simple)
-            .map(|limit| Foresight {
-                limit,
-                next_start_ns: u64::MAX,
-                event: 0,
-            });
+        self.foresight.limit = self.queue.drop_tail_limit().filter(|_| is_simple);
     }
 
     /// Whether it has no events.
     #[inline(always)]
     pub(crate) fn is_foreseen(&self) -> bool {
-        self.foresight.is_some()
+        self.foresight.limit.is_some()
     }
 
-    /// Packets arrive at `now_ns`, in event number `event`. `is_after`: the wire starts what is due at `now_ns` before
-    /// this event. Returns when the first packet leaves `propagation`, if nothing leaves before it.
+    /// Packets arrive. Returns when the first of them leaves `propagation`, if nothing leaves before it.
     #[inline(always)]
     pub(crate) fn arrive_foreseen<O: Observer<H>>(
         &mut self,
         index: usize,
-        now_ns: u64,
-        packets: impl Iterator<Item = Packet<H>>,
-        (event, is_after): (u64, bool),
+        arrival: Arrival,
+        packets: &[Packet<H>],
         propagation: &mut DelayLine<Packet<H>>,
         observer: &mut O,
     ) -> Option<u64> {
-        let foresight = self.foresight.as_mut()?;
-        let limit = foresight.limit;
+        let now_ns = arrival.now_ns;
         // What arrives in one event comes before what the wire does next.
-        if std::mem::replace(&mut foresight.event, event) != event {
-            self.settle(index, now_ns + u64::from(is_after), propagation, observer);
+        if std::mem::replace(&mut self.foresight.event, arrival.event) != arrival.event {
+            let until_ns = now_ns + u64::from(arrival.is_after);
+            self.settle(index, until_ns, propagation, observer);
         }
         observer.changes(now_ns, index, self);
-        if !self.is_direct {
-            return self.arrive_with_losses(index, now_ns, packets, propagation, observer);
-        }
         let mut due_ns = None;
+        let may_lose = !self.is_direct;
         for packet in packets {
-            observer.arrives(now_ns, index, &packet);
-            let first_ns = self.join_foreseen(index, now_ns, limit, packet, propagation, observer);
+            observer.arrives(now_ns, index, packet);
+            if may_lose && self.loses() {
+                observer.refused(now_ns, index, packet, DropReason::Impairment);
+                continue;
+            }
+            let first_ns = self.join_foreseen(index, arrival, packet, propagation, observer);
             due_ns = first_ns.or(due_ns);
         }
+        observer.enqueued(now_ns, index, self);
         due_ns
     }
 
-    /// The same after random loss. A separate function, so that a packet that cannot be lost need not be in memory.
+    /// Whether the next packet is lost before the queue.
     #[inline(never)]
-    fn arrive_with_losses<O: Observer<H>>(
-        &mut self,
-        index: usize,
-        now_ns: u64,
-        packets: impl Iterator<Item = Packet<H>>,
-        propagation: &mut DelayLine<Packet<H>>,
-        observer: &mut O,
-    ) -> Option<u64> {
-        let limit = self.foresight.as_ref()?.limit;
-        let mut due_ns = None;
-        for mut packet in packets {
-            observer.arrives(now_ns, index, &packet);
-            if pass(&mut self.before, now_ns, &mut packet).0.is_none() {
-                observer.refused(now_ns, index, &packet, DropReason::Impairment);
-                observer.enqueued(now_ns, index, self);
-                continue;
-            }
-            let first_ns = self.join_foreseen(index, now_ns, limit, packet, propagation, observer);
-            due_ns = first_ns.or(due_ns);
-        }
-        due_ns
+    fn loses(&mut self) -> bool {
+        self.before.iter_mut().any(|each| match each {
+            Impairment::random_loss(loss) => loss.loses(),
+            _ => false,
+        })
     }
 
     /// A packet joins the queue if it fits. Returns when it leaves `propagation`, if nothing leaves before it, ns.
@@ -107,31 +108,30 @@ impl<H: Header> Link<H> {
     fn join_foreseen<O: Observer<H>>(
         &mut self,
         index: usize,
-        now_ns: u64,
-        limit: Limit,
-        packet: Packet<H>,
+        arrival: Arrival,
+        packet: &Packet<H>,
         propagation: &mut DelayLine<Packet<H>>,
         observer: &mut O,
     ) -> Option<u64> {
-        let fits = match limit {
+        let now_ns = arrival.now_ns;
+        let fits = match self.foresight.limit? {
             Limit::Bytes(bytes) => self.backlog_bytes + u64::from(packet.wire_bytes) <= bytes,
             Limit::Packets(packets) => self.backlog_pkts < packets,
         };
-        let mut due_ns = None;
-        if fits {
-            let start_ns = self.transmitter.busy_until_ns().max(now_ns);
-            if self.backlog_pkts == 0
-                && let Some(foresight) = &mut self.foresight
-            {
-                foresight.next_start_ns = start_ns;
-            }
-            self.count_in(&packet);
-            let done_ns = self.transmitter.transmit(start_ns, packet.wire_bytes);
-            due_ns = propagation.push(done_ns, packet);
-        } else {
-            observer.refused(now_ns, index, &packet, DropReason::Overflow);
+        if !fits {
+            observer.refused(now_ns, index, packet, DropReason::Overflow);
+            return None;
         }
-        observer.enqueued(now_ns, index, self);
+        let start_ns = self.transmitter.busy_until_ns().max(now_ns);
+        if self.backlog_pkts == 0 {
+            self.foresight.next_start_ns = start_ns;
+        }
+        let done_ns = self.transmitter.transmit(start_ns, packet.wire_bytes);
+        // Written where it lies: what is written before it is copied has to reach memory first.
+        let (due_ns, packet) = propagation.push_made(done_ns, || packet.clone());
+        packet.hop = arrival.hop;
+        packet.arrived_ns = now_ns;
+        self.count_in(packet);
         due_ns
     }
 
@@ -144,9 +144,8 @@ impl<H: Header> Link<H> {
         propagation: &DelayLine<Packet<H>>,
         observer: &mut O,
     ) {
-        while let Some(start_ns) = self.next_start_ns()
-            && start_ns < until_ns
-        {
+        while self.foresight.next_start_ns < until_ns {
+            let start_ns = self.foresight.next_start_ns;
             let waiting = self.backlog_pkts as usize;
             let Some((packet, done_ns)) = propagation.nth_back(waiting) else {
                 return;
@@ -155,17 +154,9 @@ impl<H: Header> Link<H> {
             self.forget(packet);
             self.busy_until_ns = done_ns;
             observer.departs(start_ns, index, packet, done_ns);
-            let next = propagation.nth_back(waiting - 1);
-            let next_ns = next.map_or(u64::MAX, |(packet, _)| packet.arrived_ns.max(done_ns));
-            if let Some(foresight) = &mut self.foresight {
-                foresight.next_start_ns = next_ns;
-            }
+            // What waits behind it arrived before it went on the wire, and goes there as soon as it is free.
+            self.foresight.next_start_ns = if waiting > 1 { done_ns } else { u64::MAX };
         }
-    }
-
-    #[inline(always)]
-    fn next_start_ns(&self) -> Option<u64> {
-        self.foresight.as_ref().map(|ahead| ahead.next_start_ns)
     }
 
     /// Packets that wait in `propagation`, of super-packets each segment.

@@ -1,6 +1,7 @@
 //! Links without events, as parts of a network.
 
 use super::Network;
+use crate::link::Arrival;
 use crate::{Header, Observer, Packet};
 
 impl<H: Header> Network<H> {
@@ -46,13 +47,19 @@ impl<H: Header> Network<H> {
         &mut self,
         index: usize,
         now_ns: u64,
-        packets: impl Iterator<Item = Packet<H>>,
+        hop: u32,
+        packets: &[Packet<H>],
         observer: &mut O,
     ) {
         let (event, source) = self.event;
-        let when = (event, 2 * index < source);
+        let arrival = Arrival {
+            now_ns,
+            hop,
+            event,
+            is_after: 2 * index < source,
+        };
         let (link, propagation) = (&mut self.links[index], &mut self.lines[2 * index + 1]);
-        let due_ns = link.arrive_foreseen(index, now_ns, packets, when, propagation, observer);
+        let due_ns = link.arrive_foreseen(index, arrival, packets, propagation, observer);
         if let Some(due_ns) = due_ns {
             self.due.set(2 * index + 1, due_ns);
         }

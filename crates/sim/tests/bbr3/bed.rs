@@ -269,7 +269,7 @@ impl Bed {
         self.now_ns = now_ns;
         match event {
             Event::Inside => {}
-            Event::Delivery(exit) => {
+            Event::Delivery(exit, _) => {
                 let packet = self.network.take_delivery(exit);
                 self.arrive(packet);
             }

@@ -271,7 +271,7 @@ impl<'a> Pair<'a> {
         self.sent_by_event = 0;
         match event {
             Event::Inside => {}
-            Event::Delivery(exit) => {
+            Event::Delivery(exit, _) => {
                 let packet = self.network.take_delivery(exit);
                 let element = self.network.element_of(exit);
                 match element {
