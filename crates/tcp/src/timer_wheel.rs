@@ -16,9 +16,16 @@ const LAST_LEVEL: u32 = 8;
 
 /// When a timer that is armed at `now_ns` for `delay_ns` later fires, ns; with a `tick_ns` of 0, exactly then.
 pub(crate) fn expiry_ns(now_ns: u64, delay_ns: u64, tick_ns: u64) -> u64 {
-    if tick_ns == 0 {
-        return now_ns + delay_ns;
+    match tick_ns {
+        0 => now_ns + delay_ns,
+        // The same, with divisions by a constant.
+        TICK_NS => expiry_in_wheel_ns(now_ns, delay_ns, TICK_NS),
+        _ => expiry_in_wheel_ns(now_ns, delay_ns, tick_ns),
     }
+}
+
+#[inline(always)]
+fn expiry_in_wheel_ns(now_ns: u64, delay_ns: u64, tick_ns: u64) -> u64 {
     let delay_ticks = delay_ns.div_ceil(tick_ns);
     let expires = now_ns / tick_ns + delay_ticks;
     let level = (0..LAST_LEVEL)
