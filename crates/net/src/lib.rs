@@ -7,17 +7,19 @@
 //! header `H` is a parameter: a simulated TCP header in the simulator, the bytes of
 //! an IP packet in the emulator.
 //!
-//! - [`Packet`]: what travels. Sizes are wire bytes. [`Ecn`]: what it says of congestion.
-//! - [`Network`]: links, delay lines and routes over them, and the order of their events. [`Outlook`]:
-//!   when it delivers next at the earliest. [`NetworkChange`]: a change of an element while packets are in the network.
-//! - [`Link`]: impairments, a queue, a [`Transmitter`] or another [`medium`], propagation.
+//! - [`Packet`]: a packet in the network. Sizes are wire bytes. [`Ecn`]: the packet's ECN field.
+//! - [`Network`]: links, delay lines and routes over them, and the order of their events. [`Outlook`]: the earliest
+//!   time at which a network can next deliver a packet. [`NetworkChange`]: a change of a link or delay line while
+//!   packets are in the network.
+//! - [`Link`]: a packet passes its impairments, its queue, its [`medium`] (most often a [`Transmitter`]), and its
+//!   propagation delay, in this order.
 //! - [`Queue`]: the trait of a queue discipline. [`QueueDiscipline`]: a running one; [`queue`] lists all.
 //!   [`QueueConfig`]: its settings.
 //! - [`DelayLine`]: propagation delay, constant or in steps.
 //! - [`Observer`]: is called when something happens at the links; [`Meter`] is one that counts.
 //! - [`RandomLoss`]: packets that a noisy link loses.
-//! - [`RouteFacts`]: hosts and DSCP of packets whose headers do not have them.
-//! - [`Histogram`]: counts times in µs, one per packet.
+//! - [`RouteFacts`]: the hosts and the DSCP of a route's packets. Simulated headers carry neither.
+//! - [`Histogram`]: a distribution of delays in µs, to which each packet adds one.
 //!
 //! Invariants: integers only; packets are conserved (every packet offered is
 //! forwarded, dropped or still inside); times handed in never go back.

@@ -1,18 +1,18 @@
 //! dumbbell's simulator: groups of TCP flows over a network of links, in virtual time.
 //!
-//! [`run`] is a pure function of the [`Scenario`] (which holds the seed) and the congestion
-//! controls' builds: the same bytes on every machine, in every thread, in debug and release.
+//! The output of [`run`] depends only on the [`Scenario`], which holds the seed, and on the compiled congestion control
+//! algorithms. It has the same bytes on every machine, in every thread, in debug and release builds.
 //!
 //! | file | what |
 //! |---|---|
 //! | `engine`, `watch` | the event loop; the network's observer |
-//! | `endpoints`, `rtt_meter` | a flow that is one transfer, and what is measured of it |
+//! | `endpoints`, `rtt_meter` | a flow without an application: bulk, or a transfer of one size; its RTT samples |
 //! | `applications` | flows with an application |
 //! | `driver`, `commands` | events for applications; commands from applications |
 //! | `connection`, `connection_table` | an application's connection; the table of all, by number |
 //! | `recorder` | time series |
 //! | `summarize` | counts and means |
-//! | `tap`, `tapped_flow` | the capture; frames made of what the endpoints exchange |
+//! | `tap`, `tapped_flow` | captures packets; writes the simulated ones as frames |
 //!
 //! A run's input is declared in `dumbbell-scenario`, its output in `dumbbell-results`. Both are re-exported here.
 

@@ -15,10 +15,10 @@
 //! | `scoreboard`, `segments`, `sack` | which segments have arrived or are lost (RFC 2018, 2883, 6675) |
 //! | `sack_store` | SACK blocks of the ACKs in the network |
 //! | `rack` | loss detection (RFC 8985) |
-//! | `behaviour`, `dupthresh`, `retransmit_hint` | what earlier releases of Linux did otherwise |
+//! | `behaviour`, `dupthresh`, `retransmit_hint` | what earlier releases of Linux did differently |
 //! | `recovery`, `loss`, `undo` | congestion states, PRR (RFC 9937), F-RTO (RFC 5682), undo (RFC 4015, 3708) |
 //! | `newreno` | loss detection without SACK (RFC 6582) |
-//! | `transmit`, `output`, `pacing` | which segments the windows let leave; pacing, TSO bursts |
+//! | `transmit`, `output`, `pacing` | which segments cwnd and the receive window allow to be sent; pacing, TSO bursts |
 //! | `cwnd_validation` | cwnd after idle and application-limited periods (RFC 2861, RFC 5681 §4.1) |
 //! | `timers`, `timer_wheel`, `rtt` | SRTT and RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `persist` | the persist timer: zero-window probes (RFC 9293 §3.8.6.1) |
@@ -26,7 +26,7 @@
 //! | `ecn`, `ecn_echo` | ECN at the sender and at the receiver (RFC 3168, RFC 8257) |
 //! | `accecn`, `accecn_sender`, `accecn_receiver` | Accurate ECN (RFC 9768) |
 //! | `receiver`, `reassembly`, `reader` | reassembly of segments, SACK generation; the application that reads |
-//! | `memory`, `receive_buffer`, `send_buffer` | memory that packets take in the buffers, and the window that is left |
+//! | `memory`, `receive_buffer`, `send_buffer` | what packets take of the socket buffers, and the receive window that remains |
 //! | `receiver_rules` | rules of other receivers: earlier releases of Linux, FreeBSD |
 //! | `delayed_ack` | how long an ACK may wait (RFC 1122 §4.2.3.2, RFC 5681 §4.2) |
 //! | `gro` | receive offload (GRO): segments that reach TCP as one |
@@ -38,21 +38,22 @@
 //! Invariants:
 //!
 //! - `packets_out = nxt − una`.
-//! - `sacked_out`, `lost_out` and `retrans_out` equal the number of segments with the flag.
+//! - `sacked_out`, `lost_out` and `retrans_out` are the numbers of segments that are marked SACKed, lost or retransmitted.
 //! - Work per ACK is proportional to the segments that it newly (S)ACKs or finds lost, never to the window. Only a
 //!   timeout and an undo walk the window, once.
 //!
-//! Sequence numbers count segments, so the scoreboard is an array. `boundaries` converts segments to bytes. Windows,
-//! counters, the socket's fields and the receiver's ACK rule (every second full-sized segment) count bytes.
+//! Sequence numbers count segments, so the scoreboard is an array. `boundaries` converts segments to bytes. As in
+//! Linux, cwnd and `packets_out` count segments; the receive window, fields such as `bytes_sent`, and the receiver's
+//! rule of an ACK for every second full-sized segment count bytes.
 //!
-//! For an application that writes and closes (`stream`), the sender does what Linux does at a write
-//! (`cwnd_validation`): after an idle period it reduces cwnd to the restart window, it marks application-limited
-//! samples, and it reduces a cwnd that was not used. None of
-//! this applies to a bulk transfer, here or in Linux: its writer always has more data than the send buffer holds.
+//! Where an application writes (`stream`), the sender validates cwnd as Linux does (`cwnd_validation`). After an idle
+//! period cwnd falls to the restart window. A cwnd that was not used is reduced. Rate samples are marked
+//! application-limited. None of this applies to a bulk transfer: its writer always has more data than the send buffer
+//! holds.
 //!
 //! Where both hosts send, each direction has its own sender, receiver and FIN. Linux piggybacks an ACK on data. Here
-//! the host's receiver sends that ACK as a separate packet before the data (`Receiver::on_answer`), noting whether the
-//! answer was quick.
+//! the host's receiver sends that ACK as a separate packet before the data (`Receiver::on_answer`). It also records
+//! whether the data came soon enough to be an answer, which decides how later ACKs are delayed (Linux's pingpong mode).
 
 #![forbid(unsafe_code)]
 

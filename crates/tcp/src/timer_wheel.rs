@@ -1,9 +1,11 @@
 //! When a timer of Linux's fires (`kernel/time/timer.c`, from 4.8 on).
 //!
-//! Timers that count in ticks lie in a wheel of levels. Those that are due within 63 ticks fire on a tick; each level above
-//! reaches eight times as far and is eight times as coarse. No timer fires early, so its time is rounded up. The timeouts
-//! of many flows that start together therefore fire together, and so do their loss probes. Pacing and the compression of
-//! SACKs have timers of another kind (hrtimers), which are exact.
+//! Timers that count in ticks lie in a wheel of levels. The first level has the timers that are due in less than 63 ticks;
+//! they fire on a tick. Each further level reaches eight times as far, and its timers fire only on every eighth tick of
+//! the level before. A timer never fires early: its time is moved to the next tick of its level, even if it is on one.
+//! Rounding gives slightly different deadlines the same tick. Timeouts and loss probes of flows that started at about
+//! the same time therefore fire together. Pacing and the compression of SACKs have timers of another kind (hrtimers),
+//! which are exact.
 
 /// A tick where there are 1000 a second (`CONFIG_HZ`), as [`crate::timers::TIMEOUT_MIN_US`] has it, ns.
 pub const TICK_NS: u64 = 1_000_000;

@@ -1,4 +1,4 @@
-"""One run: execute it (`execution`), read its results, save it and load it again (`run`)."""
+"""One run: `execution.py` executes it; `run.py` has the class that reads, saves and loads it."""
 
 from dumbbell.run.capture import Capture, pending_capture
 from dumbbell.run.engine import (
