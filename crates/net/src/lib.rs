@@ -3,9 +3,9 @@
 //! Every element is sans-IO. It owns no clock, no thread and no socket: `now` is
 //! an argument, packets go in and come out, and an element says when it next
 //! wants to be asked. The simulator drives these elements in virtual time, an
-//! emulator on the monotonic clock. The code is the same, because the packet's
-//! header `H` is a parameter: a simulated TCP header in the simulator, the bytes of
-//! an IP packet in the emulator.
+//! emulator on the monotonic clock. Both run the same code. What a
+//! packet carries is the type parameter `H`: a simulated TCP header in the simulator,
+//! a whole IP packet in the emulator.
 //!
 //! - [`Packet`]: a packet in the network. Sizes are wire bytes. [`Ecn`]: the packet's ECN field.
 //! - [`Network`]: links, delay lines and routes over them, and the order of their events. [`Outlook`]: the earliest
@@ -13,8 +13,8 @@
 //!   packets are in the network.
 //! - [`Link`]: a packet passes its impairments, its queue, its [`medium`] (most often a [`Transmitter`]), and its
 //!   propagation delay, in this order.
-//! - [`Queue`]: the trait of a queue discipline. [`QueueDiscipline`]: a running one; [`queue`] lists all.
-//!   [`QueueConfig`]: its settings.
+//! - [`Queue`]: the trait of a queue discipline. [`QueueDiscipline`]: a discipline with what waits in it.
+//!   [`QueueConfig`]: its settings. The module [`queue`] lists the disciplines that there are.
 //! - [`DelayLine`]: propagation delay, constant or in steps.
 //! - [`Observer`]: is called when something happens at the links; [`Meter`] is one that counts.
 //! - [`RandomLoss`]: packets that a noisy link loses.

@@ -6,13 +6,13 @@
 //! | file | what |
 //! |---|---|
 //! | `engine`, `watch` | the event loop; the network's observer |
-//! | `endpoints`, `rtt_meter` | a flow without an application: bulk, or a transfer of one size; its RTT samples |
+//! | `endpoints`, `rtt_meter` | a flow without an application: unlimited, or of a given number of bytes; its RTT samples |
 //! | `applications` | flows with an application |
 //! | `driver`, `commands` | events for applications; commands from applications |
 //! | `connection`, `connection_table` | an application's connection; the table of all, by number |
 //! | `recorder` | time series |
 //! | `summarize` | counts and means |
-//! | `tap`, `tapped_flow` | captures packets; writes the simulated ones as frames |
+//! | `tap`, `tapped_flow` | captures packets; turns a flow's packets into the frames of the capture |
 //!
 //! A run's input is declared in `dumbbell-scenario`, its output in `dumbbell-results`. Both are re-exported here.
 

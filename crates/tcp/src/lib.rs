@@ -27,7 +27,7 @@
 //! | `accecn`, `accecn_sender`, `accecn_receiver` | Accurate ECN (RFC 9768) |
 //! | `receiver`, `reassembly`, `reader` | reassembly of segments, SACK generation; the application that reads |
 //! | `memory`, `receive_buffer`, `send_buffer` | what packets take of the socket buffers, and the receive window that remains |
-//! | `receiver_rules` | rules of other receivers: earlier releases of Linux, FreeBSD |
+//! | `receiver_rules` | when receivers of FreeBSD and of earlier releases of Linux send ACKs, and what these report |
 //! | `delayed_ack` | how long an ACK may wait (RFC 1122 §4.2.3.2, RFC 5681 §4.2) |
 //! | `gro` | receive offload (GRO): segments that reach TCP as one |
 //! | `passive` | the receiver's part in handshake and close |
@@ -43,8 +43,8 @@
 //!   timeout and an undo walk the window, once.
 //!
 //! Sequence numbers count segments, so the scoreboard is an array. `boundaries` converts segments to bytes. As in
-//! Linux, cwnd and `packets_out` count segments; the receive window, fields such as `bytes_sent`, and the receiver's
-//! rule of an ACK for every second full-sized segment count bytes.
+//! Linux, cwnd and `packets_out` count segments; the receive window and fields such as `bytes_sent` count bytes.
+//! The receiver counts bytes too, to decide when two full-sized segments have arrived and an ACK is due.
 //!
 //! Where an application writes (`stream`), the sender validates cwnd as Linux does (`cwnd_validation`). After an idle
 //! period cwnd falls to the restart window. A cwnd that was not used is reduced. Rate samples are marked
@@ -52,8 +52,9 @@
 //! holds.
 //!
 //! Where both hosts send, each direction has its own sender, receiver and FIN. Linux piggybacks an ACK on data. Here
-//! the host's receiver sends that ACK as a separate packet before the data (`Receiver::on_answer`). It also records
-//! whether the data came soon enough to be an answer, which decides how later ACKs are delayed (Linux's pingpong mode).
+//! the host's receiver sends that ACK as a separate packet before the data (`Receiver::on_answer`). The
+//! receiver also records whether its host sent data soon after receiving some. If so, that was an answer, and later ACKs
+//! are delayed as in Linux's pingpong mode.
 
 #![forbid(unsafe_code)]
 
