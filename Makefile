@@ -17,7 +17,7 @@ PIP      = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # uv takes a sixth of pip's CPU time. Neither compiles bytecode: what is imported is compiled once, then.
 install  = $(BIN)/uv pip install --quiet $(1) 2>/dev/null || $(PIP) $(1)
 
-.PHONY: help setup prepare programs run test test-fast test-all lint lint-rust lint-python lint-docs format docs bench bench-kernel bench-peers fuzz build core engine wheel test-wheel clean
+.PHONY: help setup prepare programs run test test-fast test-all lint lint-rust lint-python lint-docs format docs bench bench-kernel bench-explore bench-peers fuzz build core engine wheel kernel-wheel test-wheel clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -56,8 +56,8 @@ lint-rust:
 	cargo clippy $(CHECKED) --workspace --all-targets --quiet -- -D warnings
 
 lint-python:
-	$(BIN)/ruff format --check python tests benches tools
-	$(BIN)/ruff check python tests benches tools
+	$(BIN)/ruff format --check python tests benches tools course
+	$(BIN)/ruff check python tests benches tools course
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/wording.py
@@ -68,11 +68,12 @@ lint-docs:
 format: build ## format Rust and Python
 	cargo fmt --all
 	rustfmt --edition 2024 $(DECLARED)
-	$(BIN)/ruff format python tests benches tools
-	$(BIN)/ruff check --fix python tests benches tools
+	$(BIN)/ruff format python tests benches tools course
+	$(BIN)/ruff check --fix python tests benches tools course
 
 docs: build ## the user guide as HTML, in docs/_build/html
 	$(BIN)/python tools/element_figures.py
+	$(BIN)/python tools/explore_pages.py
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
@@ -87,6 +88,9 @@ endif
 bench-kernel: ## the kernel engine's capacity and punctuality on this machine, as root
 	cargo bench --package dumbbell-emu --bench capacity
 
+bench-explore: $(VENV)/.development ## how fast the page of explore answers in Chromium: opening, and 200 drags; on a machine that does nothing else
+	$(BIN)/python benches/explore/drags.py
+
 # ns-3's wheel has headers and libraries for x86_64; they are used from C++, so the version of Python is only its name.
 NS3 := target/peers
 
@@ -96,7 +100,7 @@ bench-peers: $(VENV)/.tools ## dumbbell and ns-3 alternately, packets per CPU-se
 		--platform manylinux_2_28_x86_64 --python-version 3.11 --requirement benches/peers/requirements.txt
 	@$(BIN)/python benches/peers/compare.py --ns3 $(NS3)
 
-FUZZ_TARGETS = reader headers analyser
+FUZZ_TARGETS = reader headers analyser datagrams
 FUZZ_SECONDS ?= 60
 
 fuzz: ## hostile captures, FUZZ_SECONDS=60 for each target; needs nightly Rust and cargo-fuzz
@@ -156,6 +160,8 @@ $(VENV)/.development: $(VENV)/.tools
 # A target is left out, with a note, if Rust's standard library for it is not installed.
 WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 
+KERNEL ?= 6.12
+
 wheel: build ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
 	@command -v rustc >/dev/null || { echo 'error: no `rustc`; install Rust from https://rustup.rs' >&2; exit 2; }
 	@$(call install,--constraint constraints.txt ziglang cargo-zigbuild)
@@ -173,6 +179,11 @@ wheel: build ## wheels of the release in dist/, for every Linux with glibc 2.28 
 	done
 	@install target/release/libdumbbell_guest.so $(GUEST)
 	@ls -l dist/*.whl
+
+kernel-wheel: build ## a wheel in dist/ of the kernel for virtual time that `dumbbell kernel build KERNEL` makes
+	@$(call install,--constraint constraints.txt wheel)
+	@$(BIN)/dumbbell kernel build $(KERNEL)
+	@$(BIN)/python tools/kernel_wheel.py $(KERNEL) dist
 
 test-wheel: build ## dist/'s wheel in bare Debian 12 and 13, as root with debootstrap
 	tests/clean_root.sh bookworm trixie

@@ -8,6 +8,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 
+from explore_pages import EXPLORED  # noqa: E402
 from guide_pages import PAGES, write_generated  # noqa: E402
 from sphinx.application import Sphinx  # noqa: E402
 
@@ -27,13 +28,16 @@ myst_enable_extensions = ["fieldlist"]
 myst_heading_anchors = 4
 # The notebooks are run by their test, and shown as they were committed: with their figures.
 nb_execution_mode = "off"
-# Pages include these tables.
-exclude_patterns = ["_build", "_generated/tables"]
+# Pages include these tables; teachers' notes are not for students.
+exclude_patterns = ["_build", "_generated/tables", "course/teacher"]
 html_theme = "furo"
 html_title = f"dumbbell {version}"
 html_show_copyright = False
 # Furo's own fonts are the system's: the guide reads without a network.
 html_static_path: list[str] = []
+# Pages with sliders, which `make docs` writes.
+EXPLORED.mkdir(parents=True, exist_ok=True)
+html_extra_path = [str(EXPLORED)]
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False

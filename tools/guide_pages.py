@@ -12,6 +12,7 @@ from pathlib import Path
 import element_pages  # these are next to this file
 import metric_pages
 from element_figures import FIGURES
+from explore_pages import EXPLORED
 from field_tables import field_tables
 from parameter_tables import parameter_tables
 from record_tables import record_tables
@@ -22,6 +23,8 @@ __all__ = ["generated", "write_generated"]
 #: Directories of pages.
 PAGES = (*element_pages.KINDS, "metrics")
 BOARD = "ideal"
+#: What takes long is drawn before, by `make docs`.
+KEPT = (FIGURES.name, EXPLORED.name)
 
 
 def generated() -> dict[str, str]:
@@ -42,10 +45,10 @@ def generated() -> dict[str, str]:
 
 
 def write_generated(directory: Path) -> None:
-    """Write them, and remove all else but figures."""
+    """Write them, and remove all else but figures and pages with sliders."""
     files = generated()
     for old in directory.glob("*"):
-        if old.is_dir() and old.name != FIGURES.name:
+        if old.is_dir() and old.name not in KEPT:
             shutil.rmtree(old)
         elif old.is_file():
             old.unlink()

@@ -45,7 +45,7 @@ LIMITS = {
     "no evidence": 0,
     "old command": 1,
     "opening": 18,
-    "two words": 38,
+    "two words": 37,
 }
 OPENING = re.compile(r"(?:So|As|Of|By|Which|Whose)\b")
 RUST_DOC = re.compile(r"^[ \t]*(//[/!])[^/\n].*(?:\n[ \t]*\1.*)*", re.MULTILINE)

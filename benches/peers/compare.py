@@ -2,7 +2,9 @@
 
 `make bench-peers` installs ns-3's wheel and calls this, which builds both programs. Each case runs
 in turn in one and in the other, so that both see the same machine; a ratio is of two neighbouring
-runs. The unit is packets that crossed the bottleneck per CPU-second of one process.
+runs. The unit is packets that crossed the bottleneck per CPU-second of one process. A run of
+`SHORT_S` is taken off each, and with it what a program does before it simulates. Linux in virtual
+time runs too, if a kernel of it was built.
 """
 
 from __future__ import annotations
@@ -10,16 +12,19 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import resource
 import statistics
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 HERE = Path(__file__).parent
 BASE_RTT_NS = 40_000_000
 #: In some runs ns-3 gets ever slower; after this it stops, and what it has simulated counts.
-CPU_LIMIT_S = 60
+CPU_LIMIT_S = 120
+#: The run that is taken off a longer one.
+SHORT_S = 2
 #: ns-3's libraries that the scenario uses, those that use others first.
 LIBRARIES = (
     "applications", "internet", "point-to-point", "traffic-control", "bridge", "network", "stats",
@@ -54,13 +59,23 @@ class Case:
             f"--seed={seed}",
         ]
 
+    def options(self, seed: int) -> list[str]:
+        """Return the same for dumbbell's command, with Linux's own algorithms."""
+        groups = [group.split(":") for group in self.groups.split(",")]
+        flows = [f"--set={number}.flows={count}" for number, (_, count) in enumerate(groups)]
+        return [
+            *(f"linux/{name}" for name, _ in groups), *flows, "--rate", f"{self.rate_mbps}mbit",
+            "--rtt", f"{BASE_RTT_NS // 1_000_000}ms", "--buffer", f"{self.buffer_bdp:g}bdp",
+            "--time", f"{self.time_s}s", "--seed", f"{seed}",
+        ]  # fmt: skip
+
 
 CASES = (
-    Case("cubic:1,bbr:1", 50, 0.5, 20),
-    Case("cubic:1,bbr:1", 50, 8, 20),
-    Case("cubic:1,bbr:1", 100, 1, 10),
-    Case("cubic:8,bbr:8", 100, 2, 10),
-    Case("bbr:128", 100, 1, 10),
+    Case("cubic:1,bbr:1", 50, 0.5, 60),
+    Case("cubic:1,bbr:1", 50, 8, 60),
+    Case("cubic:8,bbr:8", 100, 2, 30),
+    Case("cubic:128", 1000, 1, 8),
+    Case("bbr:128", 100, 1, 30),
 )
 
 DIFFERENCES = """\
@@ -69,9 +84,9 @@ retransmissions differ (see the goodputs). A packet has 1514 bytes on the wire i
 (Ethernet), 1502 in ns-3 (PPP), both with 1448 bytes of data. ns-3 is as its wheel has it, with the
 definitions above: NS3_ASSERT_ENABLE and NS3_LOG_ENABLE cost time that a build of your own can save.
 Its time is the event loop's alone, without tracing, and its socket buffers are as small as they can
-be without limiting a flow, since it walks lists as long as those. A run of ns-3 ends after 60
-CPU-seconds. dumbbell's time includes loading the congestion controls, which weighs in runs this
-short, and recording time series every 10 ms."""
+be without limiting a flow, since it walks lists as long as those. A run of ns-3 ends after 120
+CPU-seconds. dumbbell records time series every 10 ms. Linux in virtual time runs its own CUBIC and
+BBR; its time is that of all processes of a command."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +109,13 @@ class Measurement:
             raise ValueError(f"nothing was simulated: `{line.strip()}`")
         return cls(packets, cpu_ns / 1e9, peak_kb / 1024, goodput_bps / 1e6)
 
+    def less(self, short: Measurement) -> Measurement:
+        """Return it without what a short run of the same case needs."""
+        packets, cpu_s = self.packets - short.packets, self.cpu_s - short.cpu_s
+        if packets <= 0 or cpu_s <= 0:
+            raise ValueError(f"{self} is no longer than {short}")
+        return replace(self, packets=packets, cpu_s=cpu_s)
+
     @property
     def packets_per_s(self) -> float:
         """Packets per CPU-second."""
@@ -102,10 +124,11 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Row:
-    """A case's measurements: pairs of neighbouring runs, dumbbell's first."""
+    """A case's measurements: pairs of neighbouring runs, dumbbell's first; Linux's, if it ran."""
 
     case: Case
     pairs: list[tuple[Measurement, Measurement]]
+    linux: list[Measurement]
 
     @property
     def ratios(self) -> list[float]:
@@ -121,6 +144,7 @@ class Row:
             f"{spread([run.packets_per_s / 1e6 for run in ours], '.2f')}",
             f"{spread([run.packets_per_s / 1e3 for run in theirs], '.1f')}",
             f"{statistics.median(ratios):.0f} ({ratios[0]:.0f}..{ratios[-1]:.0f})",
+            spread([run.packets_per_s / 1e3 for run in self.linux], ".0f") if self.linux else "–",
             f"{max(run.peak_mb for run in ours):.0f} / {max(run.peak_mb for run in theirs):.0f}",
             f"{statistics.median(run.goodput_mbps for run in ours):.1f} / "
             f"{statistics.median(run.goodput_mbps for run in theirs):.1f}",
@@ -132,6 +156,7 @@ HEADERS = (
     "dumbbell Mpkt/CPU-s",
     "ns-3 kpkt/CPU-s",
     "ratio (min..max)",
+    "Linux, virtual time, kpkt/CPU-s",
     "peak MB",
     "goodput Mbit/s",
 )
@@ -222,10 +247,38 @@ def executable_in(messages: str) -> Path:
 
 
 def measure(program: Path, case: Case, seed: int, *more: str) -> Measurement:
-    """Run a case once."""
-    command = [str(program), *case.arguments(seed), *more]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return Measurement.parse(done.stdout)
+    """Run a case once, and a short run of it."""
+
+    def once(case: Case) -> Measurement:
+        command = [str(program), *case.arguments(seed), *more]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        return Measurement.parse(done.stdout)
+
+    return once(case).less(once(replace(case, time_s=SHORT_S)))
+
+
+def measure_linux(case: Case, seed: int) -> Measurement:
+    """Run a case once in virtual time, and a short run of it."""
+
+    def once(case: Case) -> Measurement:
+        command = [sys.executable, "-m", "dumbbell", "run", *case.options(seed), "--engine", "uml"]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([*command, "--json"], check=True, stdout=subprocess.PIPE, text=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        summary = json.loads(done.stdout)
+        cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        goodput_bps = sum(flow["goodput_bps"] for flow in summary["flows"])
+        packets = summary["links"][0]["forwarded_pkts"]
+        return Measurement(packets, cpu_s, after.ru_maxrss / 1024, goodput_bps / 1e6)
+
+    return once(case).less(once(replace(case, time_s=SHORT_S)))
+
+
+def has_kernel() -> bool:
+    """Whether a kernel for virtual time was built."""
+    from dumbbell.kernels import kernels
+
+    return any(kernel.is_ready for kernel in kernels())
 
 
 def main() -> None:
@@ -241,15 +294,19 @@ def main() -> None:
     dumbbell = build_dumbbell()
     ns3.compile(HERE / "ns3_dumbbell.cc", program, options.compiler)
     definitions = ", ".join(ns3.definitions)
+    with_linux = has_kernel()
     print(f"ns-{ns3.version} from its wheel, built with {definitions}\n", flush=True)
     rows = []
     for case in CASES:
-        pairs = []
+        pairs: list[tuple[Measurement, Measurement]] = []
+        linux: list[Measurement] = []
         for seed in range(1, options.repeat + 1):
             print(f"{case.label}: {seed} of {options.repeat}", file=sys.stderr, flush=True)
             ours = measure(dumbbell, case, seed)
             pairs.append((ours, measure(program, case, seed, f"--limit={CPU_LIMIT_S}")))
-        rows.append(Row(case, pairs))
+            if with_linux:
+                linux.append(measure_linux(case, seed))
+        rows.append(Row(case, pairs, linux))
     print(table(rows))
     print(f"\nMedian, smallest and largest of {options.repeat} alternations.\n{DIFFERENCES}")
 

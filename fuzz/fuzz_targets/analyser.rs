@@ -6,7 +6,7 @@ use std::io::Cursor;
 use std::net::{IpAddr, Ipv4Addr};
 
 use dumbbell_capture::{
-    AnalysisOptions, Checksum, Endpoint, PacketList, PacketSource, Reader, SackBlocks, TcpFlags,
+    AnalysisOptions, Checksum, Endpoint, NetworkId, PacketList, PacketSource, Reader, SackBlocks, TcpFlags,
     TcpPacket, analyze,
 };
 use libfuzzer_sys::fuzz_target;
@@ -70,6 +70,7 @@ impl Connections {
             interface: u32::from(place >> 3 & 3),
             time_ns: self.time_ns,
             wire_bytes: payload_bytes.saturating_add(66),
+            network: NetworkId::NONE,
             source: ends[side],
             destination: ends[1 - side],
             seq,
@@ -86,6 +87,7 @@ impl Connections {
             timestamps: has(64).then_some((value, value.wrapping_sub(u32::from(t1)))),
             sack,
             is_marked_dropped: has(128) && id == 0,
+            has_cut_options: false,
             checksum: Checksum::Unknown,
         }
     }
@@ -121,6 +123,7 @@ fuzz_target!(|bytes: &[u8]| {
         points: None,
         max_views: if choice & 2 != 0 { 3 } else { 1000 },
         max_view_bytes: if choice & 4 != 0 { 1 << 14 } else { 1 << 28 },
+        ..AnalysisOptions::default()
     };
     match Reader::new(Box::new(Cursor::new(bytes.to_vec()))) {
         Ok(reader) => check(reader, &options),

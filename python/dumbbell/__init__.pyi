@@ -27,6 +27,8 @@ from .congestion_control import (
 from .congestion_control.linux_tree import LinuxTree, use_linux_tree
 from .congestion_control.python import CongestionControl, tcp_cong_avoid_ai, tcp_slow_start
 from .emulation import EmulatedPath, Process, emulate
+from .fit import FittedPath, Prediction, fit, what_if
+from .identify import Identification, Identified, identify
 from .metrics import measure
 from .run import Run, run
 from .run.capture import Capture
@@ -53,13 +55,17 @@ __all__ = [
     "DumbbellError",
     "EmulatedPath",
     "EngineError",
+    "FittedPath",
     "Group",
+    "Identification",
+    "Identified",
     "Link",
     "LinuxTree",
     "Match",
     "MissingPackageError",
     "PacketLog",
     "Parameter",
+    "Prediction",
     "PrivilegeError",
     "Process",
     "Rate",
@@ -80,6 +86,8 @@ __all__ = [
     "congestion_controls",
     "describe",
     "emulate",
+    "fit",
+    "identify",
     "jain",
     "match_captures",
     "measure",
@@ -89,5 +97,6 @@ __all__ = [
     "tcp_cong_avoid_ai",
     "tcp_slow_start",
     "use_linux_tree",
+    "what_if",
     "xval",
 ]

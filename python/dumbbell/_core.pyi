@@ -29,6 +29,7 @@ __all__ = [
     "compile_for_kernel",
     "confine",
     "congestion_controls",
+    "datagrams",
     "describe",
     "die_with_parent",
     "distribution_mean_milli",
@@ -396,6 +397,9 @@ def match_captures(
 ) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
     """Match two captures of the same traffic: their reading as JSON, tables as batches."""
 
+def datagrams(path: str, options_json: str) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
+    """Flows of UDP, by the times and sizes of packets: the reading as JSON, tables as batches."""
+
 def packet_log(path: str, max_rows: int) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
     """What happened to every packet at every link: the reading as JSON, tables as batches."""
 
@@ -467,6 +471,9 @@ def check_traffic(traffic: str) -> None:
 
 def distribution_mean_milli(distribution: str) -> int:
     """Mean of a distribution, given as JSON, in thousandths of its unit."""
+
+def quic_algorithms() -> list[str]:
+    """Names of the algorithms that QUIC stacks have of their own, by stack and version."""
 
 def describe(name_or_path: str) -> str:
     """One congestion control, by name or by its source file, as JSON."""

@@ -1,1 +1,1 @@
-"""Studies made with the laboratory `dumbbell`: papers reproduced, boards, searches, tuning."""
+"""Studies made with `dumbbell`: papers, boards, searches, conformance, identification, tuning."""

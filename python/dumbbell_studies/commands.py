@@ -20,7 +20,11 @@ COMMANDS = {
             "Search for the scenario in which an algorithm does worst.",
         ),
         (
-            "tune", "search",
+            "conform", "search",
+            "Test whether an implementation behaves as its reference does.",
+        ),
+        (
+            "tune", "conform",
             "Search for the parameters with which an algorithm does best.",
         ),
         (

@@ -583,7 +583,7 @@ MISTAKES = (
     ),
     (
         "run quic",
-        "unknown congestion control `quic`, which is a transport; `dumbbell emulate -- COMMAND` runs a QUIC program",
+        "unknown congestion control `quic`, which is a transport; a QUIC flow is `quic/quinn:cubic` or `quic/noq:copa`, and `dumbbell emulate -- COMMAND` runs a QUIC program",
     ),
     (
         "run tcp_cubic",

@@ -24,6 +24,7 @@ TREE = {
     "arch/um/drivers/Makefile": "obj-y := stdio_console.o fd.o\nobj-y += harddog.o\n",
     "arch/um/include/asm/Kbuild": "generic-y += irq.h\n",
     "arch/um/include/asm/archrandom.h": "/* of Linux */\n",
+    "arch/um/include/linux/time-internal.h": "#define TIMER_MIN_DELTA  500\n",
     CLOCK: f"\t\t\t{STEP}\n\t{READING}\n\t{HOSTS_READING}\n\terr = {RATE};\n",
     UTIL: f"{GETRANDOM}\n{{\n\treturn getrandom(buf, len, flags);\n}}\n",
     "net/ipv4/Kconfig": 'menuconfig TCP_CONG_ADVANCED\n\tbool "More"\n\n'

@@ -24,10 +24,20 @@ def test_refuses_what_is_not_one(line):
 def test_a_ratio_is_of_neighbouring_runs():
     fast, slow = (compare.Measurement(100, cpu_s, 5, 46) for cpu_s in (1, 50))
     slower = compare.Measurement(100, 80, 30, 47)
-    row = compare.Row(compare.CASES[0], [(fast, slow), (fast, slower), (slow, slower)])
+    row = compare.Row(compare.CASES[0], [(fast, slow), (fast, slower), (slow, slower)], [])
     assert row.ratios == pytest.approx([1.6, 50, 80])
-    assert row.cells()[3:] == ["50 (2..80)", "5 / 30", "46.0 / 47.0"]
+    assert row.cells()[3:] == ["50 (2..80)", "–", "5 / 30", "46.0 / 47.0"]
     assert compare.table([row]).count("\n") == 2
+
+
+def test_loading_is_taken_off():
+    """Half a second to load, and 1,000 packets a second."""
+    long, short = compare.Measurement(9000, 9.5, 5, 46), compare.Measurement(1000, 1.5, 5, 40)
+    net = long.less(short)
+    assert net.packets_per_s == 1000
+    assert net.goodput_mbps == 46
+    with pytest.raises(ValueError, match="no longer"):
+        short.less(long)
 
 
 def test_both_programs_get_the_same_scenario():
@@ -35,6 +45,10 @@ def test_both_programs_get_the_same_scenario():
     assert case.arguments(3) == [
         "--groups=cubic:1,bbr:1", "--rate=50000000", "--rtt=40000000", "--buffer=125000",
         "--time=30", "--seed=3",
+    ]  # fmt: skip
+    assert case.options(3) == [
+        "linux/cubic", "linux/bbr", "--set=0.flows=1", "--set=1.flows=1", "--rate", "50mbit",
+        "--rtt", "40ms", "--buffer", "0.5bdp", "--time", "30s", "--seed", "3",
     ]  # fmt: skip
     for program in ("dumbbell.rs", "ns3_dumbbell.cc"):
         text = (PEERS / program).read_text(encoding="utf-8")

@@ -46,8 +46,12 @@ SAVING = [
 ]  # fmt: skip
 #: Options that name a file or directory to write.
 WRITES = {"--out", "--save", "--record", "--junit", "--markdown", "--packet-log"}
-#: What prints Markdown; papers, which take long; programs on the kernel (`test_emulate.py`).
-ELSEWHERE = {("list metrics", "--markdown"), ("reproduce", "--out"), ("emulate", "--out")}
+#: What prints Markdown; papers and conformance, which take long; programs on the kernel
+#: (`test_emulate.py`); captures (`test_output_pairs.py`).
+ELSEWHERE = {
+    ("list metrics", "--markdown"), ("reproduce", "--out"), ("conform", "--out"),
+    ("emulate", "--out"), ("identify", "--out"), ("what-if", "--out"),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

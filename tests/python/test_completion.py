@@ -130,6 +130,17 @@ def test_completes_parameters_with_their_defaults(ask, words):
     assert words("bash", "dumbbell run nosuch:") == []
 
 
+def test_completes_algorithms_over_quic(words):
+    assert "quic/noq:bbr3" in words("fish", "dumbbell run quic/noq:b")
+    assert {"quic/noq:bbr", "quic/noq:dumbbell/bbr3"} <= set(
+        words("fish", "dumbbell run quic/noq:")
+    )
+    assert "quic/quinn:copa" not in words("fish", "dumbbell run quic/quinn:")
+    assert words("fish", "dumbbell run quic/noq:bbr3:mtu") == ["quic/noq:bbr3:mtu_bytes=0"]
+    assert words("bash", "dumbbell run quic/noq:bbr3:mtu") == ["mtu_bytes=0"]
+    assert words("bash", "dumbbell run quic/nosuch:") == []
+
+
 def test_zsh_gets_descriptions(ask):
     (answer,) = ask("zsh", "dumbbell run vega")
     assert answer.startswith('_arguments \'*: :(("vegas":"Vegas')

@@ -20,9 +20,12 @@ from tests.python.documented import GIVEN, ROOT, commands, kind, small
 #: What a test of its own runs, or what needs what no test has.
 ELSEWHERE = {
     "emulate": "the kernel: below",
+    "explore": "test_explore.py and test_explore_browser.py; it runs until Ctrl-C",
     "emulate set": "test_emulate.py",
     "emulate enter": "test_emulate.py",
     "emulate interop": "test_interop_sim.py",
+    "conform": "test_conform.py, which takes a minute",
+    "identify": "test_identify.py: it needs captures of 30 s, and the Internet",
     "kernel build": "test_kernels.py",
     "kernel remove": "test_kernels.py",
     "cc check": "test_readme_commands.py runs it, which takes ten seconds",
@@ -32,7 +35,7 @@ ELSEWHERE = {
 #: In a command: what the reader has and a test does not.
 ABSENT = (
     "linux-6", "bpf_cubic.c", "old/mine", "tcp://10.0.0.1", "trace.pcap", "before.pcap", "tcpdump",
-    "gate mine.toml", "download.toml", "capture.pcapng", "--engine uml",
+    "gate mine.toml", "download.toml", "capture.pcapng", "path.toml", "--engine uml",
 )  # fmt: skip
 #: Those of `reports` are run by test_figure_kinds.py, and their figures looked at; those of
 #: `coming-from` by test_coming_from.py, in the order of the page.
@@ -69,7 +72,7 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def provide(command: str, cli: Callable[..., Any]) -> None:
     """Make what a command names and its reader has."""
     for name, how in GIVEN.items():
-        words = re.sub(r"--out \S+", "", command).replace("./", "").split()
+        words = re.sub(r"--out \S+|quic/\w+:(?=\./)", "", command).replace("./", "").split()
         if not any(word.partition(":")[0].rstrip("/") == name for word in words):
             continue
         if Path(name).exists():

@@ -100,7 +100,8 @@ def test_the_japanese_readme_has_the_same_names_and_figures():
 
 def test_the_guide_is_short():
     words = [len(page.read_text(encoding="utf-8").split()) for page in ROOT.glob("docs/*.md")]
-    assert sum(words) < 45_000
+    # 45,000 before explore, QUIC flows, conform, fit and identify had pages.
+    assert sum(words) < 49_500
 
 
 def test_a_laboratory_note_is_dated_and_in_the_index():

@@ -62,9 +62,9 @@ def test_help_shows_commands_by_how_often_they_are_needed(cli):
     lines = cli("--help").out.splitlines()
     first, more = lines.index("Commands"), lines.index("More commands")
     assert [line.split()[0] for line in lines[first + 1 : more - 1]] == [
-        "run", "sweep", "emulate", "plot", "report", "cc", "gate", "doctor",
+        "run", "sweep", "explore", "emulate", "plot", "report", "cc", "gate", "doctor",
     ]  # fmt: skip
-    assert len(LISTED) <= 22
+    assert len(LISTED) <= 27
 
 
 def test_help_lists_the_commands_of_a_command(cli):

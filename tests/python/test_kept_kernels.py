@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -123,3 +126,39 @@ def test_the_cache_of_runs_is_pruned_without_the_kernels(place, cli):
     keep(place, "6.12", "6.12.117")
     assert cli("cache", "prune", "--all").code == 0
     assert find("6.12").is_ready
+
+
+def test_kernels_of_packages_are_found_after_the_user_s_own(place, tmp_path, monkeypatch):
+    packages = tmp_path / "site/dumbbell_kernels"
+    packages.mkdir(parents=True)
+    keep(packages, "6.12", "6.12.9")
+    keep(packages, "shared", "6.1.1")
+    keep(place, "shared", "6.1.2")
+    monkeypatch.syspath_prepend(str(packages.parent))
+    assert [(each.name, each.release) for each in kernels()] == [
+        ("6.12", "6.12.9"), ("shared", "6.1.2"),
+    ]  # fmt: skip
+    assert find().directory == packages / "6.12"
+    with pytest.raises(KernelError, match=r"`pip uninstall dumbbell-kernel-6\.12` removes it"):
+        remove("6.12")
+    assert (packages / "6.12/linux").is_file()
+
+
+def test_a_wheel_has_the_kernel_its_licence_and_its_changes(place, tmp_path):
+    """pip takes it, and it runs from there: the program stays executable."""
+    keep(place, "6.12", "6.12.9", source="6.12", origin="linux-source-6.12 6.12.9-1")
+    (place / "6.12/linux").chmod(0o755)
+    tool = Path(__file__).parents[2] / "tools/kernel_wheel.py"
+    command = [sys.executable, str(tool), "6.12", str(tmp_path)]
+    subprocess.run(command, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name == "dumbbell_kernel_6_12-6.12.9-py3-none-manylinux_2_17_x86_64.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        inside = {each.filename: each for each in archive.infolist()}
+        assert inside["dumbbell_kernels/6.12/linux"].external_attr >> 16 & 0o111
+        assert b"GNU GENERAL PUBLIC LICENSE" in archive.read("dumbbell_kernels/6.12/COPYING")
+        source = archive.read("dumbbell_kernels/6.12/SOURCE").decode()
+    assert "dumbbell kernel build 6.12 --name 6.12" in source
+    assert "linux-source-6.12 6.12.9-1" in source
+    assert "dumbbell_kernels/6.12/changes/dumbbell_kern.c" in inside
+    assert "dumbbell_kernels/6.12/changes/fragment.config" in inside

@@ -194,7 +194,7 @@ def test_applications_run_on_sockets_of_their_own(nothing_left):
 @pytest.mark.parametrize("ecn", ["not_ect", "ect0", "ect1"])
 def test_datagrams_have_the_codepoint_of_their_traffic(ecn, nothing_left):
     """A DSCP next to it stays as it is: the classic queue and that of L4S do not look at it."""
-    traffic = f"datagram:rate=10mbit,size=1400B,ecn={ecn}"
+    traffic = f"datagram:rate=19mbit,size=1400B,ecn={ecn}"
     flood = Group("linux/cubic", traffic=traffic, dscp="cs1")
     asked = Scenario(["linux/cubic", flood], rate="20mbit", rtt="20ms", queue="dualpi2", time="4s")
     ran = dumbbell.run(asked, engine="kernel")

@@ -103,6 +103,10 @@ COMMANDS = {
         },
     ),
     "analyze": Asked("analyze {capture}", {"--out": ("--out {out}/a", "a/analysis.json"), **JSON}),
+    "identify": Asked("identify {long}", {"--out": ("--out {out}/i", "i/identify.json"), **JSON}),
+    "what-if": Asked(
+        "what-if {long} --cc reno", {"--out": ("--out {out}/w", "w/what-if.json"), **JSON}
+    ),
     "gate": Asked(
         "gate {suite} --cc reno",
         {
@@ -154,13 +158,14 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("results")
     captured = dumbbell.run(["cubic"], time="1s", capture=root / "c.pcapng")
     captured.save(root / "run")
+    dumbbell.run(["cubic"], rate="2mbit", time="10s", capture=root / "long.pcapng")
     scenario = dumbbell.Scenario(["reno"], rate="10mbit", time="2s", buffer="1bdp")
     result = dumbbell.Sweep(scenario, axes={"loss": ["1%", "2%"]}).run(out=root / "sweep")
     assert result.runs
     (root / "suite.toml").write_text(SUITE, encoding="utf-8")
     return {
         "run": root / "run", "sweep": root / "sweep", "capture": root / "c.pcapng",
-        "suite": root / "suite.toml",
+        "suite": root / "suite.toml", "long": root / "long.pcapng",
     }  # fmt: skip
 
 

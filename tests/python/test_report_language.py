@@ -11,12 +11,16 @@ from types import ModuleType
 
 import dumbbell_studies.papers as papers_package
 from dumbbell.compare.xval_table import COLUMNS, OVERVIEW_COLUMNS
+from dumbbell.explore.controls import OF_PROGRAMS
+from dumbbell.fit.figures import CAPTION
 from dumbbell.metrics import METRICS
 from dumbbell.models.allocations import ALLOCATIONS
 from dumbbell.plots.run_figures import SERIES
 from dumbbell.report.language import bilingual, japanese, page_text
 from dumbbell.report.xval_figures import SERIES as XVAL_SERIES
 from dumbbell.run.engine import KERNEL, SIMULATOR
+from dumbbell.scenario import Group, Link, Scenario
+from dumbbell.scenario.fields import fields_of
 from dumbbell_studies.papers import PAPERS, Outcome
 from dumbbell_studies.papers.conclusion import Conclusion
 from dumbbell_studies.papers.prediction import Verdict
@@ -26,7 +30,8 @@ from dumbbell_studies.score import find_board, shipped_boards
 TEMPLATES = (
     "analysis.html.j2", "attribution.html.j2", "cross_validation.html.j2", "paper.html.j2",
     "reproduction.html.j2", "score.html.j2",
-    "site.html.j2", "sweep.html.j2",
+    "site.html.j2", "sweep.html.j2", "explore.html.j2",
+    "live.html.j2", "what_if.html.j2",
 )  # fmt: skip
 BOARDS = [find_board(name) for name in shipped_boards()]
 #: Of a run's figures.
@@ -44,9 +49,20 @@ SAME = {"cwnd", "ms", "Mbit/s"}
 AXES = {"buffer", "flows", "rate", "rtt", "cc", "jitter", "start", "time"}
 
 
+#: What the page of `explore` calls its sliders, besides these.
+SLIDERS = {"the path", "delay", "impair", "loss", "size", "stop", "traffic"}
+
+
+def docs_of_controls() -> set[str]:
+    """What the page of `explore` says of its sliders: a program's only are left out."""
+    fields = [field for kind in (Scenario, Link, Group) for field in fields_of(kind).values()]
+    return {field.doc for field in fields if field.is_axis and field.name not in OF_PROGRAMS}
+
+
 def template_texts() -> set[str]:
     found: set[str] = set()
-    places = [resources.files(f"{each}.report") for each in ("dumbbell", "dumbbell_studies")]
+    packages = ("dumbbell.report", "dumbbell_studies.report", "dumbbell.explore")
+    places = [resources.files(package) for package in packages]
     for name in TEMPLATES:
         files = [place.joinpath("templates", name) for place in places]
         text = next(file for file in files if file.is_file()).read_text("utf-8")
@@ -83,8 +99,8 @@ def texts_of_findings(source: str) -> set[str]:
 
 
 def expected() -> set[str]:
-    found = template_texts() | {SIMULATOR, KERNEL} | AXES | (QUANTITIES - SAME)
-    found |= XVAL
+    found = template_texts() | {SIMULATOR, KERNEL} | AXES | SLIDERS | (QUANTITIES - SAME)
+    found |= XVAL | docs_of_controls() | {CAPTION}
     found |= {str(outcome) for outcome in Outcome}
     found |= {metric.title for metric in METRICS.values()}
     found |= {rule.title for rule in ALLOCATIONS}

@@ -185,7 +185,7 @@ def test_what_the_reference_does_not_manage_either_is_no_failure():
         (["--worst", "backlog_mean_bytes"], "neither more nor less is worse"),
         (["--space", "statics"], "unknown space `statics`; did you mean `static`?"),
         (["--time", "1s"], "finds little"),
-        (["--against", "linux/cubic"], "runs on the kernel only"),
+        (["--against", "linux/cubic"], "`--confirm kernel` or `--confirm uml`"),
         (["--upload", "cubic"], "no such option"),
     ],
 )

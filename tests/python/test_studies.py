@@ -17,7 +17,7 @@ def test_the_studies_commands_are_found_by_entry_point():
         "studies": "dumbbell_studies.commands:COMMANDS"
     }
     names = list(COMMANDS)
-    assert names == ["reproduce", "score", "search", "tune", "tune ablate"]
+    assert names == ["reproduce", "score", "search", "conform", "tune", "tune ablate"]
 
 
 def test_without_the_studies_their_commands_are_unknown(cli, monkeypatch):

@@ -12,12 +12,14 @@ import pytest
 import dumbbell
 from dumbbell import Scenario, _core
 from dumbbell.base.errors import DumbbellError, EngineError, ScenarioError
+from dumbbell.congestion_control.isolation.sandbox import UNSAFE
 from dumbbell.run import guest
 from dumbbell.run.engine import check_engine, default_workers
 from dumbbell.runs.key import run_key
 from tests.python.guests import built
 
-RENO = Path(__file__).parents[2] / "cc" / "reno.bpf.c"
+ROOT = Path(__file__).parents[2]
+RENO = ROOT / "cc" / "reno.bpf.c"
 
 #: 2 s at 20 Mbit/s: some 3,300 packets.
 SHORT: dict[str, Any] = {
@@ -72,8 +74,11 @@ def test_runs_in_virtual_time_share_all_cores():
     ("cc", "fields", "expected"),
     [
         ("linux/nope", {}, "the kernel pretended has no congestion control `nope`; it has cubic"),
-        (str(RENO), {}, "is a file, and guests have no sandbox; use `--engine simulator`"),
-        ("cubic", {"delayed_ack": False}, "`delayed_ack = false` of `cubic` is not supported by"),
+        (
+            str(RENO),
+            {},
+            "is a file, and guests have no sandbox; if you trust it, add `--unsafe-no-s",
+        ),
         ("cubic", {"ecn": "accecn"}, "ecn `accecn` of `cubic` is not supported by the UML engine"),
     ],
 )
@@ -183,6 +188,29 @@ def test_our_algorithms_run_in_guests_and_report_their_state(cc):
 
 
 @built
+def test_a_trusted_file_runs_in_guests_as_the_built_in_algorithm_does(tmp_path, monkeypatch):
+    """The path is relative: the guest has a directory of its own."""
+    monkeypatch.setenv(UNSAFE, "1")
+    monkeypatch.chdir(tmp_path)
+    Path("mine.bpf.c").write_bytes(RENO.read_bytes())
+    mine = dumbbell.run(["./mine.bpf.c"], engine="uml", **SHORT)
+    built_in = dumbbell.run(["reno"], engine="uml", **SHORT)
+    assert (
+        mine.summary["flows"][0]["received_bytes"]
+        == (built_in.summary["flows"][0]["received_bytes"])
+    )
+    assert [each.check for each in mine.verdict.reasons] == ["sandbox"]
+
+
+@built
+def test_a_file_that_ends_its_guest_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv(UNSAFE, "1")
+    crash = ROOT / "tests/hostile/abort.bpf.c"
+    with pytest.raises(EngineError, match=r"ended by signal 6 .*abort\.bpf\.c` ran in it"):
+        dumbbell.run([str(crash)], engine="uml", **SHORT)
+
+
+@built
 def test_ours_and_the_kernel_s_cubic_leave_slow_start_alike():
     """Of two flows: the second one's handshake is none of the first one's RTTs."""
     path: dict[str, Any] = {
@@ -236,3 +264,18 @@ def test_sweeps_find_their_runs_again(tmp_path):
     assert len(before) == 2
     assert sweep.run(cache=tmp_path).rows.equals(first.rows)
     assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+@built
+@pytest.mark.parametrize(("delayed_ack", "least", "most"), [(True, 0.3, 0.7), (False, 0.95, 1.05)])
+def test_every_packet_is_acknowledged_at_once_if_asked(delayed_ack, least, most):
+    """RFC 5681 §4.2 wants an ACK for every second segment at least."""
+    links = [dumbbell.Link("bottleneck", rate="20mbit"), dumbbell.Link("up", rate="100mbit")]
+    group = dumbbell.Group(
+        "linux/cubic", delayed_ack=delayed_ack, route=["bottleneck"], back=["up"]
+    )
+    words = {key: SHORT[key] for key in ("rtt", "time")}
+    run = dumbbell.run([group], engine="uml", links=links, **words)
+    found = {link["name"]: link for link in run.summary["links"]}
+    acks, data = found["up"]["offered_pkts"], found["bottleneck"]["forwarded_pkts"]
+    assert least < acks / data < most

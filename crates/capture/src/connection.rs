@@ -188,7 +188,7 @@ impl View {
         }
         let mut effect = Effect::default();
         let is_same_window = self.on_window(packet, direction);
-        self.on_timestamps(packet, direction);
+        self.on_timestamps(packet, direction, since_ns);
         if packet.flags.has(TcpFlags::ACK) {
             self.on_ack(packet, direction, since_ns, is_same_window, &mut effect);
         }
@@ -221,7 +221,7 @@ impl View {
     }
 
     #[inline]
-    fn on_timestamps(&mut self, packet: &TcpPacket, direction: usize) {
+    fn on_timestamps(&mut self, packet: &TcpPacket, direction: usize, since_ns: u64) {
         let Some((tsval, tsecr)) = packet.timestamps else {
             if packet.has_cut_options
                 && let Some(this) = &mut self.directions[direction]
@@ -237,7 +237,16 @@ impl View {
         if let Some(other) = &mut self.directions[1 - direction]
             && packet.flags.has(TcpFlags::ACK)
         {
-            other.echo.on_tsecr(tsecr, packet.time_ns);
+            let near_rtt_ns = other.echo.on_tsecr(tsecr, packet.time_ns);
+            if let Some(near_rtt_ns) = near_rtt_ns
+                && packet.payload_bytes > 0
+                && let Some(this) = &mut self.directions[direction]
+                && let Some(flight) = &mut this.flight
+            {
+                let bin = flight.series.at(since_ns);
+                bin.near_rtt_count += 1;
+                bin.near_rtt_sum_ns = bin.near_rtt_sum_ns.saturating_add(near_rtt_ns);
+            }
         }
     }
 
@@ -308,6 +317,7 @@ impl View {
             bin.payload_bytes += u64::from(packet.payload_bytes);
             bin.unique_bytes += effect.sent.unique_bytes;
             bin.retransmitted_pkts += u32::from(effect.sent.retransmission.is_some());
+            bin.unseen_original_pkts += u32::from(effect.sent.is_of_unseen_original);
             effect.held_segments += flight.held_segments().cast_signed() - before.cast_signed();
         }
     }

@@ -16,6 +16,11 @@ pub(crate) struct Bin {
     pub(crate) retransmitted_pkts: u32,
     pub(crate) rtt_sum_ns: u64,
     pub(crate) rtt_max_ns: u64,
+    /// From the point to the data's sender and back.
+    pub(crate) near_rtt_count: u32,
+    /// Retransmissions of what was lost before the point.
+    pub(crate) unseen_original_pkts: u32,
+    pub(crate) near_rtt_sum_ns: u64,
     /// At the end of the bin.
     pub(crate) inflight_bytes: u64,
     /// At the end of the bin.
@@ -41,6 +46,9 @@ impl Bin {
         self.retransmitted_pkts += later.retransmitted_pkts;
         self.rtt_sum_ns = self.rtt_sum_ns.saturating_add(later.rtt_sum_ns);
         self.rtt_max_ns = self.rtt_max_ns.max(later.rtt_max_ns);
+        self.near_rtt_count += later.near_rtt_count;
+        self.unseen_original_pkts += later.unseen_original_pkts;
+        self.near_rtt_sum_ns = self.near_rtt_sum_ns.saturating_add(later.near_rtt_sum_ns);
         self.inflight_bytes = later.inflight_bytes;
         self.inflight_sack_bytes = later.inflight_sack_bytes;
         self.payload_bytes += later.payload_bytes;
@@ -122,6 +130,9 @@ impl BinSeries {
             retransmitted_pkts: 0,
             rtt_sum_ns: 0,
             rtt_max_ns: 0,
+            near_rtt_count: 0,
+            unseen_original_pkts: 0,
+            near_rtt_sum_ns: 0,
             inflight_bytes: 0,
             inflight_sack_bytes: 0,
             payload_bytes: 0,

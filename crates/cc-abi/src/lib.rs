@@ -17,5 +17,5 @@ pub use ops::{
 };
 pub use sock::{
     AckSample, CA_PRIV_WORDS, CaEvent, CaState, LAYOUT, LAYOUT_WORDS, LostSegment, MinMax,
-    RateSample, SK_PACING_NEEDED, Sock, TCP_INFINITE_SSTHRESH,
+    RateSample, SK_PACING_FQ, SK_PACING_NEEDED, Sock, TCP_INFINITE_SSTHRESH,
 };

@@ -16,6 +16,8 @@ pub const TCP_INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// Pacing is done by TCP itself (`enum sk_pacing`).
 pub const SK_PACING_NEEDED: u32 = 1;
+/// Pacing is done beneath TCP: in Linux by the qdisc `fq`.
+pub const SK_PACING_FQ: u32 = 2;
 
 const AF_INET: u16 = 2;
 /// Linux's guess of the peer's MSS until data arrives, bytes.

@@ -24,6 +24,8 @@ pub enum Kind {
     Module,
     /// A class in Python.
     Python,
+    /// A QUIC stack's own.
+    Stack,
     /// The running kernel's own.
     #[default]
     Kernel,
@@ -50,7 +52,7 @@ records! {
 }
 
 /// A congestion control algorithm: its name, parameters, series and callbacks.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Description {
     /// Its name in the kernel's table.

@@ -53,8 +53,8 @@ pub use build::toolchain::run_compiler;
 pub use check::storm_sources::{StormSources, write_storm};
 pub use describe::{Declared, Description, Kind, describe};
 pub use dumbbell_cc_abi::{
-    AckSample, CA_PRIV_WORDS, CaEvent, CaState, LostSegment, MinMax, RateSample, SK_PACING_NEEDED,
-    Sock, TCP_INFINITE_SSTHRESH,
+    AckSample, CA_PRIV_WORDS, CaEvent, CaState, LostSegment, MinMax, RateSample, SK_PACING_FQ,
+    SK_PACING_NEEDED, Sock, TCP_INFINITE_SSTHRESH,
 };
 pub use error::Error;
 pub use host::crash::{report_crashes, running_call};

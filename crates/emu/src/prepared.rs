@@ -20,6 +20,13 @@ use crate::programs::{Programs, Spawner};
 use crate::receive_window::with_reachable_windows;
 use crate::relay::{Rebinding, Relay};
 
+/// What this engine refuses, and queues of a kernel: only a guest's can be asked for a packet.
+fn check_queues(scenario: &Scenario) -> Result<(), Error> {
+    check(scenario)?;
+    let checked = scenario.check_queues_are_ours();
+    checked.map_err(|refusal| Error::Refused(refusal.to_string()))
+}
+
 /// Files open in a flow: the sender's and the receiver's socket.
 const FILES_PER_FLOW: u64 = 2;
 /// In a group: two namespaces, two devices, listening and calibrating sockets; sockets and pipes of programs.
@@ -51,7 +58,7 @@ impl Prepared {
         spawner: Option<Spawner>,
         gateway: Option<&Gateway>,
     ) -> Result<Self, Error> {
-        check(scenario)?;
+        check_queues(scenario)?;
         let scenario = Arc::new(with_reachable_windows(
             scenario.with_drawn_rtts().into_owned(),
         ));
@@ -92,7 +99,7 @@ impl Prepared {
             .mtu_bytes
             .max(server.mtu_bytes)
             .max(program.mtu_bytes);
-        check(&scenario)?;
+        check_queues(&scenario)?;
         let scenario = Arc::new(with_reachable_windows(
             scenario.with_drawn_rtts().into_owned(),
         ));

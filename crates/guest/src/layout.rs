@@ -6,10 +6,13 @@ use std::{ptr, slice};
 use dumbbell_cc_abi::{AckSample, RateSample};
 use dumbbell_emu::guest::{
     self, Guest, KernelFacts, KernelField, PlannedCc, PlannedFlow, PlannedHost, PlannedProgram,
+    PlannedQdisc,
 };
 
+use crate::queues;
+
 /// Version of `dumbbell.h`: `DUMBBELL_ABI`.
-pub(crate) const ABI: c_uint = 3;
+pub(crate) const ABI: c_uint = 4;
 
 /// `DUMBBELL_CC_BYTES`: Linux's `TCP_CA_NAME_MAX`.
 const CC_BYTES: usize = 16;
@@ -30,6 +33,9 @@ pub struct Run {
     field_count: c_uint,
     hz: c_uint,
     programs: c_uint,
+    qdiscs: c_uint,
+    pub(crate) enqueue: Option<queues::Call>,
+    pub(crate) dequeue: Option<queues::Call>,
 }
 
 /// The layout of `struct dumbbell_field` in C.
@@ -41,7 +47,8 @@ pub(crate) struct Field {
 }
 
 impl Run {
-    pub(crate) fn of(guest: &Guest, hosts: usize, flows: usize, ccs: usize) -> Self {
+    /// A run of these numbers, for a kernel that has said this of itself.
+    pub(crate) fn of(&self, guest: &Guest, hosts: usize, flows: usize, ccs: usize) -> Self {
         Self {
             hosts: hosts as c_uint,
             flows: flows as c_uint,
@@ -54,6 +61,9 @@ impl Run {
             field_count: 0,
             hz: 0,
             programs: guest.programs().len() as c_uint,
+            qdiscs: guest.qdiscs().len() as c_uint,
+            enqueue: self.enqueue,
+            dequeue: self.dequeue,
         }
     }
 
@@ -163,6 +173,7 @@ pub struct Host {
     ecn: u8,
     listens: u8,
     dscp: u8,
+    quick_ack: u8,
     port: u16,
     window_bytes: c_uint,
     rcvbuf_bytes: c_uint,
@@ -193,6 +204,7 @@ impl Host {
             ecn: planned.ecn,
             listens: listener.is_some().into(),
             dscp: listener.map_or(0, |it| it.dscp),
+            quick_ack: listener.is_some_and(|it| it.quick_ack).into(),
             port: listener.map_or(0, |it| it.port),
             window_bytes,
             rcvbuf_bytes: c_uint::try_from(rcvbuf_bytes).unwrap_or(c_uint::MAX) & !1,
@@ -249,6 +261,80 @@ impl Flow {
     }
 }
 
+/// The layout of `struct dumbbell_qdisc` in C.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Qdisc {
+    program: *const c_char,
+    words: *const *const c_char,
+    device: *const c_char,
+}
+
+/// A queue discipline as the kernel gets it, with all that it refers to.
+pub(crate) struct LaidOutQdisc {
+    pub(crate) qdisc: Qdisc,
+    _words: Vec<*const c_char>,
+    planned: PlannedQdisc,
+}
+
+impl LaidOutQdisc {
+    pub(crate) fn of(planned: &PlannedQdisc) -> Self {
+        let planned = planned.clone();
+        let words = addresses(&planned.words);
+        // Texts and lists are on the heap, where they stay.
+        let qdisc = Qdisc {
+            program: planned.program.as_ptr(),
+            words: words.as_ptr(),
+            device: planned.device.as_ptr(),
+        };
+        Self {
+            qdisc,
+            _words: words,
+            planned,
+        }
+    }
+
+    /// The command that makes it.
+    pub(crate) fn command(&self) -> String {
+        let words = self.planned.words.iter().map(|word| word.to_string_lossy());
+        words.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Texts as C has them: the list ends in a null pointer.
+fn addresses(texts: &[CString]) -> Vec<*const c_char> {
+    let each = texts.iter().map(|text| text.as_ptr());
+    each.chain([ptr::null()]).collect()
+}
+
+/// The layout of `struct dumbbell_queued` in C.
+#[repr(C)]
+pub(crate) struct Queued {
+    pub(crate) qdisc: c_uint,
+    pub(crate) number: c_uint,
+    pub(crate) packet: *const u8,
+    pub(crate) bytes: c_uint,
+    pub(crate) ecn: c_uint,
+    pub(crate) dropped: *mut c_uint,
+    pub(crate) room: c_uint,
+    pub(crate) drops: c_uint,
+}
+
+impl Default for Queued {
+    fn default() -> Self {
+        Self {
+            qdisc: 0,
+            number: 0,
+            packet: ptr::null(),
+            bytes: 0,
+            ecn: 0,
+            dropped: ptr::null_mut(),
+            room: 0,
+            drops: 0,
+        }
+    }
+}
+
 /// The layout of `struct dumbbell_port` in C.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -285,10 +371,6 @@ pub(crate) struct LaidOutProgram {
 impl LaidOutProgram {
     pub(crate) fn of(planned: &PlannedProgram) -> Self {
         let planned = planned.clone();
-        let addresses = |texts: &[CString]| -> Vec<*const c_char> {
-            let each = texts.iter().map(|text| text.as_ptr());
-            each.chain([ptr::null()]).collect()
-        };
         let words = addresses(&planned.words);
         let environment = addresses(&planned.environment);
         let port = |port: &dumbbell_scenario::Port| match *port {

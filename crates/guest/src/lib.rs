@@ -6,20 +6,22 @@
 
 mod answer;
 mod layout;
+mod queues;
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::slice;
+use std::sync::Arc;
 
 use dumbbell_emu::guest::{
-    Guest, KernelFacts, PlannedCc, PlannedFlow, PlannedHost, RequestedPrograms, files,
+    Guest, KernelFacts, KernelQueue, PlannedCc, PlannedFlow, PlannedHost, RequestedPrograms, files,
 };
 use dumbbell_scenario::Scenario;
 
 use answer::Answer;
-use layout::{ABI, Call, Cc, Flow, Host, LaidOutProgram, Program, Run, State};
+use layout::{ABI, Call, Cc, Flow, Host, LaidOutProgram, LaidOutQdisc, Program, Qdisc, Run, State};
 
 /// Errors of the kernel (errno(3)) for a run that cannot begin.
 const EINVAL: c_int = 22;
@@ -31,6 +33,7 @@ struct Running {
     flows: Vec<PlannedFlow>,
     algorithms: Vec<PlannedCc>,
     programs: Vec<LaidOutProgram>,
+    qdiscs: Vec<LaidOutQdisc>,
     answer: Answer,
 }
 
@@ -77,16 +80,18 @@ pub unsafe extern "C" fn dumbbell_guest_open(
     // SAFETY: the kernel has filled it in.
     let kernel = unsafe { run.kernel() };
     match open(&directory, &kernel) {
-        Ok(guest) => {
+        Ok(mut guest) => {
+            give_queues(&mut guest, run);
             let running = Running {
                 hosts: guest.hosts(),
                 flows: guest.flows(),
                 algorithms: guest.algorithms(),
                 programs: guest.programs().iter().map(LaidOutProgram::of).collect(),
+                qdiscs: guest.qdiscs().iter().map(LaidOutQdisc::of).collect(),
                 guest,
                 answer,
             };
-            *run = Run::of(
+            *run = run.of(
                 &running.guest,
                 running.hosts.len(),
                 running.flows.len(),
@@ -117,6 +122,21 @@ fn open(directory: &std::path::Path, kernel: &KernelFacts<'_>) -> Result<Guest, 
         Err(_) => None,
     };
     Guest::new(&scenario, kernel, capture.as_ref(), programs).map_err(|error| error.to_string())
+}
+
+/// Gives the run the kernel's part of its queue disciplines.
+fn give_queues(guest: &mut Guest, run: &Run) {
+    let (Some(enqueue), Some(dequeue)) = (run.enqueue, run.dequeue) else {
+        return;
+    };
+    let queues = (0..guest.qdiscs().len()).map(|number| {
+        // SAFETY: they are the kernel's, and the network only runs while the kernel calls this library.
+        let queue: Arc<dyn KernelQueue> =
+            Arc::new(unsafe { queues::Qdisc::new(number, enqueue, dequeue) });
+        queue
+    });
+    let queues = queues.collect();
+    guest.give_queues(queues);
 }
 
 /// Describes a host.
@@ -177,6 +197,27 @@ pub unsafe extern "C" fn dumbbell_guest_program(number: c_uint, program: *mut Pr
             unsafe { program.write(laid_out.program) };
         }
     });
+}
+
+/// Describes a queue discipline, until the end of the run.
+///
+/// # Safety
+///
+/// `qdisc` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dumbbell_guest_qdisc(number: c_uint, qdisc: *mut Qdisc) {
+    with(|running| {
+        if let Some(laid_out) = running.qdiscs.get(number as usize) {
+            // SAFETY: the caller says so.
+            unsafe { qdisc.write(laid_out.qdisc) };
+        }
+    });
+}
+
+/// A queue discipline wants to be asked for a packet; when the network is due next.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_guest_qdisc_ready(now_ns: u64, number: c_uint) -> u64 {
+    with(|running| running.guest.queue_ready(now_ns, number))
 }
 
 /// A program prints: how many bytes were taken, or an error of the kernel.
@@ -420,6 +461,14 @@ pub unsafe extern "C" fn dumbbell_guest_failed(what: *const c_char, flow: c_int,
         let whose = planned.map_or(String::new(), |planned| {
             format!("flow {flow} (`linux/{}`) ", planned.cc)
         });
-        running.answer.fail(&format!("{whose}{what}: {cause}"));
+        // Only its `tc` says why, to no one.
+        let asked = running.qdiscs.iter().map(LaidOutQdisc::command);
+        let asked = match what.starts_with("queue disciplines") {
+            true => format!(" (`{}`)", asked.collect::<Vec<_>>().join("`, `")),
+            false => String::new(),
+        };
+        running
+            .answer
+            .fail(&format!("{whose}{what}{asked}: {cause}"));
     });
 }

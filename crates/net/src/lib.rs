@@ -59,7 +59,8 @@ pub use packet::{
     SackOrder, TCP_HEADER_BYTES, TIMESTAMPS_BYTES,
 };
 pub use queue::{
-    DropReason, Effect, Effects, Fifo, Head, Limit, Queue, QueueConfig, QueueDiscipline, Site,
+    DropReason, Effect, Effects, Fifo, Head, KernelQueue, Limit, Queue, QueueConfig,
+    QueueDiscipline, Site,
 };
 pub use route_facts::{FactsByHop, RouteFacts};
 pub use tournament::Tournament;

@@ -15,8 +15,8 @@ use self::port::LinkPort;
 use crate::impair::pass;
 use crate::medium::{Account, Carry, Channel, Medium};
 use crate::{
-    Effect, Effects, Header, Impairment, Observer, Packet, Queue, QueueDiscipline, RandomLoss,
-    Transmitter,
+    Effect, Effects, Header, Impairment, KernelQueue, Observer, Packet, Queue, QueueDiscipline,
+    RandomLoss, Transmitter,
 };
 
 /// A link. Packets pass the impairments before its queue, join it, are serialised at its rate or carried
@@ -154,6 +154,20 @@ impl<H: Header> Link<H> {
             self.before
                 .insert(0, Impairment::random_loss(RandomLoss::new(loss_ppb, seed)));
             self.is_direct = false;
+        }
+    }
+
+    /// Its queue is this one of a kernel, if it is to be one ([`QueueConfig::kernel`](crate::QueueConfig::kernel)).
+    pub fn give_kernel(&mut self, kernel: Arc<dyn KernelQueue>) {
+        if let QueueDiscipline::kernel(queue) = &mut self.queue {
+            queue.give(kernel);
+        }
+    }
+
+    /// The kernel that has its queue wants to be asked for a packet.
+    pub(crate) fn wake(&mut self) {
+        if let QueueDiscipline::kernel(queue) = &mut self.queue {
+            queue.wake();
         }
     }
 

@@ -530,6 +530,13 @@ impl<H: Header> Network<H> {
         }
     }
 
+    /// The kernel that has a link's queue wants to be asked for a packet at `now_ns`.
+    pub fn wake(&mut self, link: usize, now_ns: u64) {
+        self.links[link].wake();
+        let due_ns = self.links[link].next_event_ns(now_ns);
+        self.due.set(2 * link, due_ns);
+    }
+
     /// Informs `observer` of every link as it stands at `now_ns`, for books that reach to the very end.
     pub fn close_books<O: Observer<H>>(&mut self, now_ns: u64, observer: &mut O) {
         for (index, link) in self.links.iter_mut().enumerate() {

@@ -55,6 +55,11 @@ pub trait Header: Clone {
         None
     }
 
+    /// Its IP packet, where it has bytes.
+    fn ip_packet(&self) -> &[u8] {
+        &[]
+    }
+
     /// Makes one of the first bytes of its payload wrong, by a random number, where its receiver's checksum does not show
     /// it; whether it has any bytes.
     fn garble(&mut self, _draw: u64) -> bool {

@@ -17,17 +17,28 @@ struct Options {
     interval_ns: Option<u64>,
     segments: Vec<u64>,
     points: Option<Vec<String>>,
+    /// Largest number of bins of a series, and memory of all views; by default as in the engine.
+    series_bins: Option<usize>,
+    max_view_bytes: Option<usize>,
+    /// Points that count as one, each a list of names; packets are then sorted by time.
+    #[serde(default)]
+    joined_points: Vec<Vec<String>>,
 }
 
 /// Analyse a capture, `-` for standard input: its reading as JSON, tables as batches.
 #[pyfunction]
 pub(crate) fn analyze(py: Python<'_>, path: &str, options_json: &str) -> PyResult<Answer> {
     let asked: Options = parse(options_json)?;
+    let default = AnalysisOptions::default();
     let options = AnalysisOptions {
         interval_ns: asked.interval_ns,
         segments: asked.segments,
         points: asked.points,
-        ..AnalysisOptions::default()
+        series_bins: asked.series_bins.unwrap_or(default.series_bins),
+        max_view_bytes: asked.max_view_bytes.unwrap_or(default.max_view_bytes),
+        sorts: !asked.joined_points.is_empty(),
+        joined_points: asked.joined_points,
+        ..default
     };
     let interrupt = Interrupt::default();
     let done = py.detach(|| {

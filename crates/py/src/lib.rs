@@ -7,6 +7,7 @@ mod analyze;
 mod capture_input;
 mod check;
 mod confined;
+mod datagrams;
 mod emulation;
 mod interruptible;
 mod isolation;
@@ -396,8 +397,18 @@ fn builtin_sources() -> BTreeMap<String, &'static str> {
 /// One congestion control, by name or by its source file, as JSON.
 #[pyfunction]
 fn describe(py: Python<'_>, name_or_path: &str) -> PyResult<String> {
+    if dumbbell_scenario::is_quic(name_or_path) {
+        let described = py.detach(|| dumbbell_sim::describe_over_quic(name_or_path));
+        return to_json(&described.map_err(|error| EngineError::new_err(error.to_string()))?);
+    }
     let described = py.detach(|| dumbbell_cc::describe(name_or_path));
     to_json(&described.map_err(cc_error)?)
+}
+
+/// Names of the algorithms that QUIC stacks have of their own, by stack and version.
+#[pyfunction]
+fn quic_algorithms() -> Vec<String> {
+    dumbbell_sim::algorithms_of_quic_stacks()
 }
 
 #[pymodule]
@@ -412,6 +423,8 @@ mod _core {
     use super::check::{ScratchDirectory, compile_for_kernel, verify, write_storm};
     #[pymodule_export]
     use super::confined::{ConfinedResult, run_compiler, run_confined};
+    #[pymodule_export]
+    use super::datagrams::datagrams;
     #[pymodule_export]
     use super::emulation::{Child, Emulation, KeptAwake};
     #[pymodule_export]
@@ -434,8 +447,8 @@ mod _core {
         Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
         builtin_sources, check_for_guest, check_for_kernel, check_impairments, check_medium,
         check_traffic, congestion_controls, describe, distribution_mean_milli, distributions,
-        impairments, machine, media, native_compiler, queue_disciplines, run, run_in_guest,
-        tcp_kernels,
+        impairments, machine, media, native_compiler, queue_disciplines, quic_algorithms, run,
+        run_in_guest, tcp_kernels,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.

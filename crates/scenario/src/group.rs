@@ -122,6 +122,12 @@ impl From<&str> for CongestionControl {
     }
 }
 
+/// Whether a name is of an algorithm over QUIC, and not a file in a directory called `quic`.
+pub fn is_quic(name: &str) -> bool {
+    let is_file = !name.contains(':') && (name.ends_with(".c") || name.ends_with(".py"));
+    name.starts_with("quic/") && !is_file
+}
+
 impl Group {
     /// Start of flow number `flow` of the run: the group's, plus the flow's own draw from the jitter, ns.
     pub fn start_of(&self, seed: u64, flow: u32) -> u64 {
@@ -134,6 +140,11 @@ impl Group {
     pub fn application(&self, seed: u64, flow: u32) -> Box<dyn Application + Send> {
         let seed = element_seed(seed, "traffic", u64::from(flow));
         self.traffic.build(seed)
+    }
+
+    /// Whether its flows are QUIC connections: `quic/noq:bbr3`.
+    pub fn is_quic(&self) -> bool {
+        is_quic(&self.cc.name)
     }
 
     /// Whether each of its flows is one connection between sockets of ours, which is there from the start.

@@ -38,7 +38,7 @@ mod topology;
 pub use change::{Change, ChangingPath};
 pub use control::Control;
 pub use ecn::GroupEcn;
-pub use group::{CongestionControl, Group, RttStep};
+pub use group::{CongestionControl, Group, RttStep, is_quic};
 pub use host::{Host, ReceiverKind};
 pub use link::{BOTTLENECK, Link, Queue, RateStep, check_impairments};
 pub use program::{Port, Program};

@@ -91,6 +91,16 @@ choices! {
 }
 
 choices! {
+    /// How long a SYN is waited for.
+    pub enum SynTimeouts {
+        /// Five times 1 s, then doubling.
+        linear,
+        /// 1 s, then doubling.
+        doubling,
+    }
+}
+
+choices! {
     /// Where PSH is set.
     pub enum Psh {
         /// Where a burst ends, and where a write ends.
@@ -130,6 +140,8 @@ settings! {
         pacing: Pacing = Pacing::departure_time;
         /// For which ACK a burst waits to be filled: one expected `within_1ms`, or within `half_rtt` (up to 6.17).
         tso_defer: TsoDefer = TsoDefer::within_1ms;
+        /// Timeouts of a lost SYN: `linear`, five of 1 s, or `doubling` from the first on (up to 6.4).
+        syn_timeouts: SynTimeouts = SynTimeouts::linear;
         /// Where PSH is set, which the receiver acknowledges as soon as it is read: at the end of `bursts` and of writes, or of
         /// `writes` alone (up to 5.3).
         psh: Psh = Psh::bursts;
@@ -165,6 +177,7 @@ impl Config {
             tlp: Tlp::open_only,
             pacing: Pacing::timer,
             tso_defer: TsoDefer::half_rtt,
+            syn_timeouts: SynTimeouts::doubling,
             psh: Psh::writes,
             sack_compression: false,
         }

@@ -52,6 +52,17 @@ impl Scenario {
         }
     }
 
+    /// Refuses queues of a kernel, for engines in which no kernel has any.
+    pub fn check_queues_are_ours(&self) -> Result<(), Refusal> {
+        let of_kernel = |link: &Link| Some((link.name.clone(), link.queue.of_kernel()?.name()));
+        match self.links.iter().find_map(of_kernel) {
+            Some((link, queue)) => Err(Refusal(format!(
+                "queue `kernel:{queue}` of `{link}` is of a guest's kernel; use `{queue}`, or `--engine uml`"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses what no engine can run; each message names the value and the remedy.
     pub fn check(&self) -> Result<(), Refusal> {
         let refuse = |message: String| Err(Refusal(message));

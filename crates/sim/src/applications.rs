@@ -25,6 +25,7 @@ use dumbbell_scenario::{Group, Scenario};
 use dumbbell_tcp::{ReceiverCounters, SenderCounters, TcpMemory};
 
 use crate::connection::{Connection, HalfConnection};
+use crate::quic_flow::QuicFlows;
 use crate::recorder::LatestState;
 use crate::rtt_meter::RttMeter;
 
@@ -149,6 +150,8 @@ pub(crate) struct Applications {
     pub(crate) timers: Tournament,
     /// When the users want to be woken.
     clocks: Tournament,
+    /// Flows of another transport, with timers of their own.
+    pub(crate) quic: QuicFlows,
     /// The earliest of both, ns; `u64::MAX` where there are no users.
     pub(crate) due_ns: u64,
     /// Events that wait for their applications, in order.
@@ -197,7 +200,7 @@ impl Applications {
         let mut users = Vec::new();
         let mut first_flow = 0;
         for (index, group) in (0..).zip(&scenario.groups) {
-            if !group.traffic.is_bulk() {
+            if !group.traffic.is_bulk() && !group.is_quic() {
                 let flows = first_flow..first_flow + group.flows;
                 users.extend(flows.map(|flow| User::new(scenario, flow, index, group)));
             }
@@ -215,6 +218,7 @@ impl Applications {
             free: Vec::new(),
             timers: Tournament::new(2 * slots),
             clocks: Tournament::new(users.len()),
+            quic: QuicFlows::new(scenario, instances),
             due_ns: u64::MAX,
             events: std::collections::VecDeque::new(),
             touched: Vec::new(),
@@ -234,9 +238,9 @@ impl Applications {
         applications
     }
 
-    /// Whether there is no user.
+    /// Whether all flows are bulk transfers by TCP.
     pub(crate) fn is_empty(&self) -> bool {
-        self.users.is_empty()
+        self.users.is_empty() && self.quic.flows.is_empty()
     }
 
     /// Counts by user, those of connections that are still there included.
@@ -320,7 +324,8 @@ impl Applications {
 
     /// Finds the earliest timer again.
     pub(crate) fn update_due(&mut self) {
-        self.due_ns = self.timers.next().1.min(self.clocks.next().1);
+        let own_ns = self.timers.next().1.min(self.clocks.next().1);
+        self.due_ns = own_ns.min(self.quic.due_ns());
     }
 
     /// Brings the senders' counters up to the end of the run.
@@ -331,16 +336,21 @@ impl Applications {
                 requests.sender.settle(end_ns);
             }
         }
+        self.quic.settle(end_ns);
     }
 
-    /// The owner of the timer that is due at [`Applications::due_ns`]: at equal times a host's before a user's.
+    /// The owner of the timer that is due at [`Applications::due_ns`]: at equal times a host's before a user's before one of
+    /// a QUIC flow.
     pub(crate) fn next(&self) -> Due {
         let (host, host_ns) = self.timers.next();
         let (user, user_ns) = self.clocks.next();
-        if host_ns <= user_ns {
+        let (quic, quic_ns) = self.quic.next();
+        if host_ns <= user_ns && host_ns <= quic_ns {
             Due::Host(host)
-        } else {
+        } else if user_ns <= quic_ns {
             Due::User(user)
+        } else {
+            Due::Quic(quic)
         }
     }
 }
@@ -352,4 +362,6 @@ pub(crate) enum Due {
     Host(usize),
     /// A user's, by index.
     User(usize),
+    /// An end's of a QUIC flow, by its number among these timers.
+    Quic(usize),
 }

@@ -45,6 +45,7 @@ impl<T: Tap> Engine<T> {
         match self.applications.next() {
             Due::Host(host) => self.wake_host(host, now_ns),
             Due::User(user) => self.wake_user(user, now_ns),
+            Due::Quic(timer) => self.wake_quic_flow(timer, now_ns),
         }
         self.applications.update_due();
         self.set_network_timer();
@@ -325,6 +326,9 @@ impl<T: Tap> Engine<T> {
     }
 
     fn take_datagram(&mut self, packet: &Packet<Segment>, header: &DatagramHeader, now_ns: u64) {
+        if let Some(place) = header.place() {
+            return self.deliver_to_quic_flow(packet, header, place, now_ns);
+        }
         let bytes = packet.wire_bytes - DatagramHeader::wire_bytes(0);
         let account = self.watch.connections.account(packet.flow);
         let user = account as usize - self.flows.len();

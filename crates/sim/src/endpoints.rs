@@ -185,6 +185,7 @@ fn behaviour(tcp: &linux_release::Config) -> Behaviour {
         },
         pushes_writes_only: tcp.psh == linux_release::Psh::writes,
         defers_half_rtt: tcp.tso_defer == linux_release::TsoDefer::half_rtt,
+        doubles_syn_timeouts: tcp.syn_timeouts == linux_release::SynTimeouts::doubling,
     }
 }
 

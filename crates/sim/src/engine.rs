@@ -17,6 +17,7 @@ use crate::applications::Applications;
 use crate::connection_table::ConnectionTable;
 use crate::endpoints::{Endpoints, count_memory};
 use crate::error::Error;
+use crate::payload_store::PayloadStore;
 use crate::recorder::Recorder;
 use crate::tap::Tap;
 use crate::watch::Watch;
@@ -49,7 +50,7 @@ const MAX_SEGMENTS: u32 = u32::MAX;
 /// has enough for twelve days.
 pub(crate) fn check_segments(scenario: &Scenario) -> Result<(), Refusal> {
     for group in &scenario.groups {
-        if !group.traffic.is_bulk() {
+        if !group.traffic.is_bulk() || group.is_quic() {
             continue;
         }
         let of_links = scenario
@@ -134,7 +135,7 @@ impl<T: Tap> Engine<T> {
             .zip(&scenario.groups)
             .flat_map(|(index, group)| (0..group.flows).map(move |number| (index, group, number)))
             .zip(0_u32..)
-            .filter(|((_, group, _), _)| group.traffic.is_bulk())
+            .filter(|((_, group, _), _)| group.traffic.is_bulk() && !group.is_quic())
             .zip(0_u32..)
             .map(|(((group_index, group, number), flow), id)| {
                 let start_ns = group.start_of(scenario.seed, flow);
@@ -155,6 +156,7 @@ impl<T: Tap> Engine<T> {
             sacks: SackStore::new(),
             flows: flows.len() as u32,
             connections: ConnectionTable::new(flows.len() as u32),
+            payloads: PayloadStore::default(),
             tap,
         };
         let mut engine = Self {
@@ -177,6 +179,7 @@ impl<T: Tap> Engine<T> {
         for flow in 0..engine.flows.len() {
             engine.set_sender_timer(flow);
         }
+        engine.open_quic_flows();
         engine.set_network_timer();
         engine
     }

@@ -7,6 +7,9 @@ pub enum Error {
     /// A congestion control algorithm could not be loaded.
     #[error(transparent)]
     CongestionControl(#[from] dumbbell_cc::Error),
+    /// An algorithm cannot be run over QUIC.
+    #[error(transparent)]
+    Quic(#[from] dumbbell_quic::Error),
     /// A congestion control algorithm did what no TCP can go on with.
     #[error(transparent)]
     Fault(#[from] dumbbell_cc::Fault),

@@ -26,6 +26,8 @@ mod driver;
 mod endpoints;
 mod engine;
 mod error;
+mod payload_store;
+mod quic_flow;
 mod recorder;
 mod rtt_meter;
 mod summarize;
@@ -37,6 +39,7 @@ use std::rc::Rc;
 
 pub use dumbbell_capture::CaptureConfig;
 use dumbbell_cc::{Instance, Request};
+pub use dumbbell_quic::{describe as describe_over_quic, names as algorithms_of_quic_stacks};
 pub use dumbbell_results::{
     ENGINE_VERSION, FlowSummary, LinkSummary, LoadedCc, Output, Summary, Table,
 };
@@ -81,6 +84,7 @@ pub fn run_with(
     loader: Loader<'_>,
 ) -> Result<Output, Error> {
     scenario.check()?;
+    scenario.check_queues_are_ours()?;
     let scenario = scenario.with_drawn_rtts();
     engine::check_time(&scenario)?;
     engine::check_segments(&scenario)?;
@@ -126,6 +130,12 @@ fn load(scenario: &Scenario, loader: Loader<'_>) -> Result<Vec<Rc<Instance>>, Er
     (0..)
         .zip(&scenario.groups)
         .map(|(index, group)| {
+            if group.is_quic() {
+                let seed = random::element_seed(scenario.seed, "cc", index);
+                let instance = quic_flow::load(group, seed, loader)?;
+                instance.set_path_pkts(scenario.path_pkts(group));
+                return Ok(instance);
+            }
             let request = Request {
                 name: group.cc.name.clone(),
                 params: group.cc.params.clone(),

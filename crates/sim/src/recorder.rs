@@ -10,6 +10,7 @@ use dumbbell_tcp::{Segment, Sender};
 
 use crate::applications::Applications;
 use crate::endpoints::Endpoints;
+use crate::quic_flow::QuicFlow;
 
 /// Takes the samples of a run.
 #[derive(Debug)]
@@ -89,6 +90,10 @@ impl Recorder {
                 self.sample_user(now_ns, applications, user);
                 user += 1;
             }
+            let quic = applications.quic.flows.iter_mut();
+            for flow in quic.filter(|flow| flow.group == group) {
+                self.sample_quic(now_ns, flow);
+            }
         }
     }
 
@@ -137,6 +142,51 @@ impl Recorder {
         let columns = &mut self.states[user.group as usize].columns;
         for (series, column) in columns.iter_mut().enumerate() {
             column.push(latest.series.get(series).copied().unwrap_or(0));
+        }
+    }
+
+    /// Appends the row of a QUIC flow, from its handshake to the first sample that finds all acknowledged.
+    fn sample_quic(&mut self, now_ns: u64, flow: &mut QuicFlow) {
+        if !flow.is_established() || flow.has_ended {
+            return;
+        }
+        flow.has_ended = flow.finished_ns.is_some();
+        let received_bytes = flow.arrived.received_bytes;
+        let new_bits =
+            (received_bytes - std::mem::replace(&mut flow.sampled_bytes, received_bytes)) * 8;
+        let (samples, state) = (&mut self.flows, &flow.state);
+        let sock = flow.own_flow().map(|own| &own.sock);
+        samples.time_us.push((now_ns / 1000) as i64);
+        samples.flow.push(flow.flow);
+        samples.cwnd_pkts.push(flow.cwnd_pkts());
+        samples.ssthresh_pkts.push(flow.ssthresh_pkts());
+        samples.inflight_pkts.push(flow.inflight_pkts());
+        samples.outstanding_pkts.push(flow.inflight_pkts());
+        samples.srtt_us.push(state.srtt_us);
+        samples.rtt_us.push(state.latest_rtt_us);
+        samples.min_rtt_us.push(flow.rtt.min_us);
+        samples
+            .delivery_rate_bps
+            .push(sock.map_or(0, delivery_rate_bps));
+        let goodput_bps = per_second(new_bits, self.interval_ns, 1_000_000_000);
+        samples.goodput_bps.push(goodput_bps);
+        let pacing_rate = state
+            .pacing_rate
+            .map_or(u64::MAX, |rate| rate.saturating_mul(8));
+        samples.pacing_rate_bps.push(pacing_rate);
+        samples.retransmitted_pkts.push(state.lost_pkts as u32);
+        samples.lost_pkts.push(state.lost_pkts as u32);
+        samples
+            .ca_state
+            .push(sock.map_or(0, |sock| sock.ca_state() as u8));
+        let columns = &mut self.states[flow.group as usize].columns;
+        match flow.own_flow() {
+            Some(own) => own.read_series(|series, raw| columns[series].push(raw)),
+            None => {
+                for (column, raw) in columns.iter_mut().zip(dumbbell_quic::series_of(state)) {
+                    column.push(raw);
+                }
+            }
         }
     }
 

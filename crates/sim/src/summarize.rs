@@ -2,18 +2,19 @@
 
 use std::rc::Rc;
 
-use dumbbell_cc::Instance;
+use dumbbell_cc::{Instance, Kind};
 use dumbbell_net::{FlowMeter, Header as _};
 use dumbbell_results::{
     ENGINE_VERSION, FlowSummary, LinkSummary, LoadedCc, QueueStatistics, RequestSummary, Summary,
     bits_per_second, ratio,
 };
-use dumbbell_scenario::Scenario;
+use dumbbell_scenario::{Group, Scenario};
 use dumbbell_tcp::{ReceiverCounters, SackSlot, Segment, SenderCounters};
 
 use crate::applications::{Books, User};
 use crate::endpoints::Endpoints;
 use crate::engine::Engine;
+use crate::quic_flow::{self, QuicFlow};
 use crate::rtt_meter::RttMeter;
 use crate::tap::Tap;
 
@@ -56,7 +57,10 @@ pub(crate) fn summarize<T: Tap>(
         let cc = instances[user.group as usize].name();
         user_summary(user, books, cc, scenario, &counts_of(account))
     });
-    let mut flows: Vec<FlowSummary> = transfers.chain(users).collect();
+    let quic = &engine.applications.quic.flows;
+    let quic = (engine.flows.len() + engine.applications.users.len()..).zip(quic);
+    let quic = quic.map(|(account, flow)| quic_summary(flow, scenario, &counts_of(account)));
+    let mut flows: Vec<FlowSummary> = transfers.chain(users).chain(quic).collect();
     flows.sort_by_key(|flow| flow.flow);
     if !scenario.links.iter().any(|link| link.marks()) {
         for flow in &mut flows {
@@ -71,7 +75,7 @@ pub(crate) fn summarize<T: Tap>(
         duration_ns: scenario.duration_ns,
         congestion_controls: (0..)
             .zip(instances)
-            .map(|(group, instance)| loaded_cc(group, instance))
+            .map(|(group, instance)| loaded_cc(group, instance, scenario))
             .collect(),
         flows,
         bottleneck: LinkSummary::most_used(&links),
@@ -85,7 +89,11 @@ pub(crate) fn summarize<T: Tap>(
     }
 }
 
-fn loaded_cc(group: u32, instance: &Instance) -> LoadedCc {
+fn loaded_cc(group: u32, instance: &Instance, scenario: &Scenario) -> LoadedCc {
+    let config = &scenario.groups[group as usize];
+    if config.is_quic() {
+        return loaded_over_quic(group, config, instance);
+    }
     LoadedCc {
         group,
         cc: instance.name().to_owned(),
@@ -94,6 +102,27 @@ fn loaded_cc(group: u32, instance: &Instance) -> LoadedCc {
         needs_ecn: instance.needs_ecn(),
         declared: instance.declared(),
     }
+}
+
+/// That of a QUIC flow: the stack, and either its own algorithm, which has no ops, or ours.
+fn loaded_over_quic(group: u32, config: &Group, instance: &Instance) -> LoadedCc {
+    let mut loaded = LoadedCc {
+        group,
+        cc: config.cc.name.clone(),
+        build: instance.build().to_owned(),
+        params: quic_flow::params(config, instance),
+        needs_ecn: false,
+        declared: instance.declared(),
+    };
+    let spec = dumbbell_quic::Spec::parse(&config.cc.name);
+    if spec.as_ref().is_ok_and(|spec| spec.ours().is_none()) {
+        loaded.declared.kind = Kind::Stack;
+        loaded.declared.ops.clear();
+    } else if let Ok(spec) = spec {
+        loaded.build = format!("{}, {}", instance.build(), spec.build());
+        loaded.declared.params.extend(dumbbell_quic::params());
+    }
+    loaded
 }
 
 /// What the network knows of a flow.
@@ -114,7 +143,8 @@ struct OnPath {
 /// What is on its way, by the number under which it counts.
 fn count_on_path<T>(engine: &Engine<T>) -> Vec<OnPath> {
     let users = engine.applications.users.len();
-    let mut counts = vec![OnPath::default(); engine.flows.len() + users];
+    let quic = engine.applications.quic.flows.len();
+    let mut counts = vec![OnPath::default(); engine.flows.len() + users + quic];
     let mut acks_with_blocks = 0;
     engine.network.for_each(&mut |packet| {
         let mut account = packet.flow as usize;
@@ -172,6 +202,29 @@ fn transfer_summary(flow: &Endpoints, scenario: &Scenario, counts: &Counts<'_>) 
         base_rtt_us: base_rtt_us(scenario, flow.group),
         cwnd_zero_max_us: above_zero(cc.cwnd_zero_max_ns() / 1000),
         ..flow_summary(&life, sender, flow.receiver.counters(), &flow.rtt, counts)
+    }
+}
+
+/// A flow of a QUIC stack.
+fn quic_summary(flow: &QuicFlow, scenario: &Scenario, counts: &Counts<'_>) -> FlowSummary {
+    let end_ns = flow.finished_ns.unwrap_or(scenario.duration_ns);
+    let life = Life {
+        start_ns: flow.start_ns,
+        end_ns,
+        has_finished: flow.finished_ns.is_some(),
+        life_ns: if flow.has_started {
+            end_ns.saturating_sub(flow.start_ns)
+        } else {
+            0
+        },
+        mean_ns: flow.sent.active_ns,
+    };
+    FlowSummary {
+        flow: flow.flow,
+        group: flow.group,
+        cc: scenario.groups[flow.group as usize].cc.name.clone(),
+        base_rtt_us: base_rtt_us(scenario, flow.group),
+        ..flow_summary(&life, &flow.sent, &flow.arrived, &flow.rtt, counts)
     }
 }
 

@@ -155,7 +155,7 @@ impl CaptureTap {
         let mut flows = Vec::new();
         let mut first_flow = 0;
         for (index, group) in (0..).zip(&scenario.groups) {
-            let numbers = if group.traffic.is_bulk() {
+            let numbers = if group.traffic.is_bulk() && !group.is_quic() {
                 0..group.flows
             } else {
                 0..0

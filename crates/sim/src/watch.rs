@@ -4,6 +4,7 @@ use dumbbell_net::{DropReason, Header as _, Link, Meter, Observer, Packet};
 use dumbbell_tcp::{SackStore, Segment};
 
 use crate::connection_table::ConnectionTable;
+use crate::payload_store::PayloadStore;
 use crate::tap::Tap;
 
 /// The network's observer.
@@ -15,12 +16,14 @@ pub(crate) struct Watch<T> {
     pub(crate) flows: u32,
     /// Connections of the others.
     pub(crate) connections: ConnectionTable,
+    /// Bytes of the datagrams in the network that have any.
+    pub(crate) payloads: PayloadStore,
     /// The capture, or `()`.
     pub(crate) tap: T,
 }
 
 impl<T: Tap> Watch<T> {
-    /// A packet is no longer in the network.
+    /// A packet has left the network.
     #[inline(always)]
     fn forget(&mut self, packet: &Packet<Segment>) {
         if let Segment::Ack(ack) = &packet.header {
@@ -28,6 +31,9 @@ impl<T: Tap> Watch<T> {
         }
         if self.is_of_application(packet) {
             self.connections.drop_packet(packet.flow);
+            if let Some(place) = place_of(packet) {
+                self.payloads.free(place);
+            }
         }
     }
 
@@ -108,6 +114,9 @@ impl<T: Tap> Observer<Segment> for Watch<T> {
         }
         if self.is_of_application(copy) {
             self.connections.enter(copy.flow);
+            if let Some(place) = place_of(copy) {
+                self.payloads.share(place);
+            }
         }
         self.tap.duplicated(link);
     }
@@ -135,5 +144,13 @@ impl<T: Tap> Observer<Segment> for Watch<T> {
             self.meter.departs(now_ns, link, packet, done_ns);
         }
         self.tap.departs(now_ns, link, packet, done_ns, &self.sacks);
+    }
+}
+
+/// Where the bytes of a packet are kept, if it has any.
+fn place_of(packet: &Packet<Segment>) -> Option<u32> {
+    match &packet.header {
+        Segment::Datagram(header) => header.place(),
+        _ => None,
     }
 }

@@ -12,6 +12,7 @@ mod networks;
 mod ooo_limit;
 mod papers_hosts;
 mod phase_effects;
+mod quic_flows;
 mod random_mixes;
 mod rate_steps;
 mod receive_offload;

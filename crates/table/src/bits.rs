@@ -18,13 +18,13 @@ impl Bits {
 
 impl FromIterator<bool> for Bits {
     fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
-        let bits = bits.into_iter();
+        let mut bits = bits.into_iter();
         let mut bytes = Vec::with_capacity(bits.size_hint().0.div_ceil(8));
-        for (index, bit) in bits.enumerate() {
-            if index % 8 == 0 {
-                bytes.push(0);
-            }
-            bytes[index / 8] |= u8::from(bit) << (index % 8);
+        while let Some(first) = bits.next() {
+            let others = (1..8).zip(&mut bits);
+            bytes.push(others.fold(u8::from(first), |byte, (place, bit)| {
+                byte | u8::from(bit) << place
+            }));
         }
         Self { bytes }
     }

@@ -89,6 +89,14 @@ macro_rules! values {
                 }
             }
 
+            /// Whether all are numbers below `limit`, those of rows that have no value included.
+            fn are_below(&self, limit: f64) -> bool {
+                match self {
+                    $(Self::$variant(values) => values.iter().all(|&value| (value as f64) < limit),)*
+                    Self::Bools { .. } | Self::Texts { .. } | Self::Labels { .. } => false,
+                }
+            }
+
             /// The name of the type in Arrow.
             fn type_name(&self) -> String {
                 match self {
@@ -189,10 +197,10 @@ impl Column {
     /// If a number has no label.
     pub fn labelled(codes: impl Into<Self>, labels: &Self) -> Self {
         let codes = codes.into();
-        for row in 0..codes.len() {
-            let has_label = |code: f64| code < labels.len() as f64;
-            assert!(codes.number(row).is_none_or(has_label), "a label");
-        }
+        let count = labels.len() as f64;
+        let has_label = |row| codes.number(row).is_none_or(|code| code < count);
+        let have_labels = codes.content.values.are_below(count) || (0..codes.len()).all(has_label);
+        assert!(have_labels, "a label");
         let labels = labels.clone();
         Self::new(Stored(Values::Labels { codes, labels }), None)
     }

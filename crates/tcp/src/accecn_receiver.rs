@@ -11,11 +11,6 @@ use crate::receiver::Receiver;
 
 /// CE packets after which an ACK is sent at once if data waits for one (RFC 9768 §3.2.2.5.1).
 const CE_PACKETS_PER_ACK: u32 = 2;
-/// ACKs in a row that have the option after the ECN field changed or was CE (Linux's
-/// `accecn_opt_demand`).
-const OPTIONS_PER_CHANGE: u8 = 2;
-/// `tcp_ecn_option_beacon`: options per round trip (RFC 9768 §3.2.3.3).
-const OPTIONS_PER_RTT: u64 = 3;
 /// SACK blocks next to which the option has room in the 40 bytes, timestamps included.
 const SACK_BLOCKS_WITH_OPTION: usize = 1;
 
@@ -33,8 +28,12 @@ pub(crate) struct AccEcnCounts {
     ect0_bytes: u32,
     ect1_bytes: u32,
     ce_bytes: u32,
-    options_due: u8,
-    last_option_ns: u64,
+    /// The duplicate that the last option went with.
+    option_duplicate: Option<u32>,
+    /// The path clears or loses the flags: what this host sends is not ECN-capable (Linux's `TCP_ACCECN_ACE_FAIL_*`).
+    pub(crate) is_bleached: bool,
+    /// Options do not arrive (Linux's `TCP_ACCECN_OPT_FAIL_SEND`).
+    loses_options: bool,
 }
 
 impl AccEcnCounts {
@@ -49,8 +48,9 @@ impl AccEcnCounts {
             ect0_bytes: 0,
             ect1_bytes: 0,
             ce_bytes: 0,
-            options_due: OPTIONS_PER_CHANGE,
-            last_option_ns: 0,
+            is_bleached: false,
+            option_duplicate: None,
+            loses_options: false,
         }
     }
 
@@ -72,38 +72,58 @@ impl AccEcnCounts {
         if payload_bytes > 0 {
             self.last = ecn;
         }
-        if is_change || is_marked {
-            self.options_due = OPTIONS_PER_CHANGE;
-        }
         is_change || self.ce_since_ack >= CE_PACKETS_PER_ACK
     }
 
+    /// Another SYN arrived, with these flags and this ECN field, which the answer reports (Linux's `tcp_check_req`).
+    pub(crate) fn note_syn(&mut self, ace: u8, syn: Ecn) {
+        self.syn = syn;
+        self.is_bleached |= ace == 0;
+    }
+
+    /// The handshake is over: with this ACE, which a path has cleared if it is 0 (RFC 9768 §3.2.2.1), and after that many
+    /// SYN-ACKs, of which the third had no flags.
+    pub(crate) fn finish_handshake(&mut self, ace: u8, syn_acks: u32) {
+        self.is_bleached |= ace == 0 || syn_acks > 2;
+    }
+
+    /// A segment arrived that had arrived before. If the ACK that said so had an option and was lost, as the option
+    /// may be why, none is sent any more (Linux's `tcp_rcv_spurious_retrans`).
+    pub(crate) fn note_duplicate(&mut self, seq: u32) {
+        self.loses_options |= self.option_duplicate == Some(seq);
+    }
+
     /// What a packet that leaves now says.
-    fn report(&mut self, now_ns: u64, kind: AckKind, has_option: bool) -> AccEcnFeedback {
+    fn report(
+        &mut self,
+        kind: AckKind,
+        has_option: bool,
+        duplicate: Option<u32>,
+    ) -> AccEcnFeedback {
         let ace = if kind == AckKind::SynAck {
             handshake_ace(self.syn)
         } else {
             self.ce_since_ack = 0;
             (self.received_ce.wrapping_add(CE_PACKETS_START) & ACE_MASK) as u8
         };
-        if has_option {
-            self.options_due = self.options_due.saturating_sub(1);
-            self.last_option_ns = now_ns;
-        }
+        self.option_duplicate = duplicate.filter(|_| has_option);
         AccEcnFeedback {
             ace,
-            option: has_option.then_some(AccEcnOption {
-                ect0_bytes: self.ect0_bytes.wrapping_add(ECT_BYTES_START) & COUNTER_MASK,
-                ce_bytes: self.ce_bytes & COUNTER_MASK,
-                ect1_bytes: self.ect1_bytes.wrapping_add(ECT_BYTES_START) & COUNTER_MASK,
-            }),
+            option: has_option.then(|| self.option()),
         }
     }
 
-    /// Whether an option is wanted now: after a change, and a few times per round trip.
-    fn wants_option(&self, now_ns: u64, rtt_ns: u64) -> bool {
-        self.config.option
-            && (self.options_due > 0 || (now_ns - self.last_option_ns) * OPTIONS_PER_RTT >= rtt_ns)
+    fn option(&self) -> AccEcnOption {
+        AccEcnOption {
+            ect0_bytes: self.ect0_bytes.wrapping_add(ECT_BYTES_START) & COUNTER_MASK,
+            ce_bytes: self.ce_bytes & COUNTER_MASK,
+            ect1_bytes: self.ect1_bytes.wrapping_add(ECT_BYTES_START) & COUNTER_MASK,
+        }
+    }
+
+    /// Whether packets have the option: all in which it has room, as with Linux's default `tcp_ecn_option`, 2.
+    fn has_options(&self) -> bool {
+        self.config.option && !self.loses_options
     }
 }
 
@@ -114,10 +134,11 @@ pub(crate) fn asks_for_accecn(ace: u8) -> bool {
 }
 
 impl Receiver {
-    /// Counts the ECN field of a packet, if it is acceptable (RFC 9293 §3.10.7.4): one that is old is not.
+    /// Counts the ECN field of a packet, if it is acceptable: in Linux one is not that ends before the last ACK sent
+    /// (`tcp_sequence`).
     pub(crate) fn count_field(&mut self, header: &DataHeader, payload_bytes: u32, ecn: Ecn) {
         let is_handshake = matches!(header.kind(), SegmentKind::Syn | SegmentKind::WindowProbe);
-        if is_handshake || header.seq < self.rcv_nxt {
+        if is_handshake || header.seq + 1 < self.last_ack_sent {
             return;
         }
         if let Some(counts) = &mut self.ecn.accecn {
@@ -125,13 +146,14 @@ impl Receiver {
         }
     }
 
-    /// What a packet that leaves now says by Accurate ECN; `None` without it.
+    /// What a packet that leaves now says by Accurate ECN, of which `duplicate` is the segment that its D-SACK reports;
+    /// `None` without it.
     pub(crate) fn accecn_feedback(
         &mut self,
         kind: AckKind,
         sack_blocks: usize,
+        duplicate: Option<u32>,
     ) -> Option<AccEcnFeedback> {
-        let (now_ns, rtt_ns) = (self.now_ns(), self.rtt_ns());
         let syn_acks = self.passive.syn_acks();
         let counts = self.ecn.accecn.as_mut()?;
         if kind == AckKind::SynAck && syn_acks > 2 {
@@ -140,9 +162,15 @@ impl Receiver {
         }
         let has_option = match kind {
             AckKind::SynAck => counts.config.option && syn_acks == 1,
-            _ => sack_blocks <= SACK_BLOCKS_WITH_OPTION && counts.wants_option(now_ns, rtt_ns),
+            _ => sack_blocks <= SACK_BLOCKS_WITH_OPTION && counts.has_options(),
         };
-        Some(counts.report(now_ns, kind, has_option))
+        Some(counts.report(kind, has_option, duplicate))
+    }
+
+    /// The option of what the host sends now besides ACKs, which Linux puts on every packet.
+    pub fn accecn_option(&self) -> Option<AccEcnOption> {
+        let counts = self.ecn.accecn.as_ref()?;
+        counts.has_options().then(|| counts.option())
     }
 
     /// Packets with CE that it has counted by Accurate ECN.

@@ -50,6 +50,8 @@ pub(crate) struct AccEcnSender {
     options: Options,
     /// Payload that arrived with CE, bytes.
     ce_bytes: u64,
+    /// With ECT(0) and ECT(1), bytes.
+    ect_bytes: [u64; 2],
     /// Moving average of packets that an ACK acknowledges, in 64ths.
     pkts_per_ack: u32,
 }
@@ -65,8 +67,14 @@ impl AccEcnSender {
             has_checked_ace: false,
             options: Options::NotSeen,
             ce_bytes: 0,
+            ect_bytes: [0; 2],
             pkts_per_ack: 0,
         }
+    }
+
+    /// The handshake of the other half found that a path lets these fields pass.
+    pub(crate) fn note_path(&mut self, ect: Ecn) {
+        self.sends_ect &= ect != Ecn::NotEct;
     }
 
     /// Whether an ACK of this many packets may mean that others were lost, and the field has wrapped.
@@ -94,9 +102,16 @@ impl AccEcnSender {
         if self.options == Options::Failed {
             return;
         }
-        let more = option.ce_bytes.wrapping_sub(self.ce_bytes as u32) & COUNTER_MASK;
-        if more <= COUNTER_MASK / 2 {
-            self.ce_bytes += u64::from(more); // otherwise it is older than the last
+        let [ect0_bytes, ect1_bytes] = &mut self.ect_bytes;
+        for (counter, reported) in [
+            (&mut self.ce_bytes, option.ce_bytes),
+            (ect0_bytes, option.ect0_bytes.wrapping_sub(ECT_BYTES_START)),
+            (ect1_bytes, option.ect1_bytes.wrapping_sub(ECT_BYTES_START)),
+        ] {
+            let more = reported.wrapping_sub(*counter as u32) & COUNTER_MASK;
+            if more <= COUNTER_MASK / 2 {
+                *counter += u64::from(more); // otherwise it is older than the last
+            }
         }
         let is_bleached = (option.ect0_bytes, option.ect1_bytes, self.ce_bytes)
             == (ECT_BYTES_START, ECT_BYTES_START, 0);
@@ -237,6 +252,12 @@ impl Sender {
         };
         self.cc.sock.delivered_ce = known.wrapping_add(new);
         new > 0
+    }
+
+    /// Payload that the receiver's options report with ECT(0), ECT(1) and CE, bytes (TCP_INFO's `delivered_*_bytes`).
+    pub fn accecn_bytes(&self) -> [u64; 3] {
+        let [ect0_bytes, ect1_bytes] = self.accecn.ect_bytes;
+        [ect0_bytes, ect1_bytes, self.accecn.ce_bytes]
     }
 
     /// Whether Accurate ECN found that the path clears the ECN field or the flags: packets are not

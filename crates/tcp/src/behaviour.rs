@@ -62,4 +62,6 @@ pub struct Behaviour {
     pub pushes_writes_only: bool,
     /// A burst waits to be filled for an ACK expected within half a round trip, instead of a millisecond.
     pub defers_half_rtt: bool,
+    /// Every timeout of the SYN is double the one before; otherwise the first ones are equal.
+    pub doubles_syn_timeouts: bool,
 }

@@ -86,7 +86,7 @@ impl SenderCounters {
 
     /// Charges `elapsed_ns` during which the given values stood.
     #[inline]
-    pub(crate) fn charge(
+    pub fn charge(
         &mut self,
         elapsed_ns: u64,
         inflight: u32,

@@ -8,7 +8,7 @@ use crate::segments::{APP_LIMITED, EVER_RETRANS, SAMPLED, Segment, Segments};
 
 /// What one ACK delivers, according to the most recently sent segment.
 #[derive(Debug)]
-pub(crate) struct RateSampler {
+pub struct RateSampler {
     prior_in_flight: u32,
     has_prior: bool,
     /// Number of that segment, for ties in send time.
@@ -18,7 +18,7 @@ pub(crate) struct RateSampler {
 
 /// What a sample measured: packets, µs; -1: nothing.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Measured {
+pub struct Measured {
     delivered: i32,
     interval_us: i64,
     snd_interval_us: u32,
@@ -26,7 +26,8 @@ pub(crate) struct Measured {
 }
 
 impl RateSampler {
-    pub(crate) fn new(prior_in_flight: u32) -> Self {
+    /// Before anything is delivered by an ACK, with `prior_in_flight` packets in flight.
+    pub fn new(prior_in_flight: u32) -> Self {
         Self {
             prior_in_flight,
             has_prior: false,
@@ -48,7 +49,7 @@ impl RateSampler {
 
     /// A segment is delivered: the most recently sent one determines the ACK's sample.
     #[inline]
-    pub(crate) fn on_delivered(&mut self, sock: &mut Sock, seq: u32, segment: &Segment) {
+    pub fn on_delivered(&mut self, sock: &mut Sock, seq: u32, segment: &Segment) {
         if segment.has(SAMPLED) {
             return;
         }
@@ -63,7 +64,7 @@ impl RateSampler {
 
     /// Takes the ACK's sample, which the socket keeps if it is good; `delivered` packets were newly acknowledged.
     #[inline]
-    pub(crate) fn measure(&self, sock: &mut Sock, delivered: u32) -> Measured {
+    pub fn measure(&self, sock: &mut Sock, delivered: u32) -> Measured {
         if sock.app_limited != 0 && sock.delivered > sock.app_limited {
             sock.app_limited = 0; // the bubble left the path
         }
@@ -105,7 +106,7 @@ impl RateSampler {
     /// The sample as the congestion control algorithm sees it: with the ACK's RTT, what it `acked`, and what it showed to be
     /// lost, packets.
     #[inline(always)]
-    pub(crate) fn sample(
+    pub fn sample(
         &self,
         sock: &Sock,
         boundaries: &Boundaries,
@@ -142,7 +143,7 @@ impl RateSampler {
 
     /// `delivered` when that segment left, packets; 0 without one.
     #[inline]
-    pub(crate) fn delivered_at_sending(&self) -> u32 {
+    pub fn delivered_at_sending(&self) -> u32 {
         self.newest.delivered
     }
 

@@ -96,11 +96,15 @@ impl Sender {
 
     /// The connection's other half agreed on `mode`.
     pub(crate) fn take_ecn(&mut self, mode: EcnMode) {
-        self.set_ecn_mode(match mode {
+        let mode = match mode {
             EcnMode::Off => 0,
             EcnMode::Classic | EcnMode::Dctcp => ECN_MODES.classic,
-            EcnMode::AccEcn(_) => ECN_MODES.accurate,
-        });
+            EcnMode::AccEcn(config) => {
+                self.accecn.note_path(config.ect);
+                ECN_MODES.accurate
+            }
+        };
+        self.set_ecn_mode(mode);
     }
 
     fn set_ecn_mode(&mut self, mode: u8) {

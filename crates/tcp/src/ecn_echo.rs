@@ -3,6 +3,7 @@
 
 use dumbbell_net::Ecn;
 
+use crate::accecn::AccEcn;
 use crate::accecn_receiver::{AccEcnCounts, asks_for_accecn};
 use crate::ecn::EcnMode;
 use crate::packet::{AckKind, DataHeader};
@@ -25,8 +26,8 @@ pub(crate) struct EcnEcho {
     last_was_marked: bool,
     /// DCTCP: `rcv_nxt` when the last data packet arrived.
     prior_rcv_nxt: u32,
-    /// Both agreed on Accurate ECN.
-    pub(crate) accecn: Option<AccEcnCounts>,
+    /// Both agreed on Accurate ECN, which few do.
+    pub(crate) accecn: Option<Box<AccEcnCounts>>,
 }
 
 impl EcnEcho {
@@ -46,7 +47,7 @@ impl EcnEcho {
     pub(crate) fn negotiate(&mut self, syn: &DataHeader, ecn: Ecn) {
         match self.mode {
             EcnMode::AccEcn(config) if asks_for_accecn(syn.ace()) => {
-                self.accecn = Some(AccEcnCounts::new(config, ecn));
+                self.accecn = Some(Box::new(AccEcnCounts::new(config, ecn)));
                 self.is_ok = true;
             }
             // RFC 9768 §3.1.2: a server without Accurate ECN takes its SYN for RFC 3168's.
@@ -60,16 +61,22 @@ impl EcnEcho {
     pub(crate) fn take(&mut self, mode: EcnMode) {
         self.is_ok = mode != EcnMode::Off && self.mode != EcnMode::Off;
         if let (EcnMode::AccEcn(_), EcnMode::AccEcn(config)) = (mode, self.mode) {
-            self.accecn = Some(AccEcnCounts::new(config, Ecn::NotEct));
+            self.accecn = Some(Box::new(AccEcnCounts::new(config, Ecn::NotEct)));
         }
     }
 
     /// What both agreed on.
     pub(crate) fn agreed(&self) -> EcnMode {
-        match (self.is_ok, self.mode) {
-            (false, _) => EcnMode::Off,
-            (true, EcnMode::AccEcn(_)) if self.accecn.is_none() => EcnMode::Classic,
-            (true, mode) => mode,
+        match (self.is_ok, self.mode, &self.accecn) {
+            (false, ..) => EcnMode::Off,
+            (true, EcnMode::AccEcn(_), None) => EcnMode::Classic,
+            (true, EcnMode::AccEcn(config), Some(counts)) if counts.is_bleached => {
+                EcnMode::AccEcn(AccEcn {
+                    ect: Ecn::NotEct,
+                    ..config
+                })
+            }
+            (true, mode, _) => mode,
         }
     }
 
@@ -84,6 +91,7 @@ impl EcnEcho {
     #[inline]
     pub(crate) fn ecn_of_acks(&self, kind: AckKind) -> Ecn {
         match (&self.accecn, self.mode) {
+            (Some(counts), _) if counts.is_bleached => Ecn::NotEct,
             (Some(counts), _) if kind != AckKind::SynAck || counts.config.ect_on_syn => {
                 counts.config.ect
             }

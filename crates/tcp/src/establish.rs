@@ -14,9 +14,11 @@ use crate::sender::{Half, Phase, Sender};
 use crate::timers::XmitTimer;
 
 /// `TCP_INIT_CWND` (RFC 6928), packets.
-pub(crate) const INITIAL_CWND: u32 = 10;
+pub const INITIAL_CWND: u32 = 10;
+/// `tcp_syn_linear_timeouts`: timeouts of the SYN that are not doubled.
+const SYN_LINEAR_TIMEOUTS: u64 = 4;
 /// Linux's initial duplicate threshold, `tcp_reordering`.
-pub(crate) const INITIAL_REORDERING: u32 = 3;
+pub const INITIAL_REORDERING: u32 = 3;
 
 impl Sender {
     /// Sends the SYN; [`Sender::poll_transmit`] returns it.
@@ -80,11 +82,16 @@ impl Sender {
         });
     }
 
-    /// RFC 6298 §5.7: a lost SYN is sent again after a doubled timeout.
+    /// RFC 6298 §5.7: a lost SYN is sent again. Its timeout doubles; in Linux from 6.5 on not at first.
     pub(crate) fn on_syn_timeout(&mut self) {
         self.counters.syn_retransmits += 1;
         self.send_control(SegmentKind::Syn);
-        let backoff = self.counters.syn_retransmits.min(6);
+        let equal = if self.config.behaviour.doubles_syn_timeouts {
+            0
+        } else {
+            SYN_LINEAR_TIMEOUTS
+        };
+        let backoff = self.counters.syn_retransmits.saturating_sub(equal).min(6);
         self.arm_xmit_timer(
             XmitTimer::Rto,
             (u64::from(RTO_INITIAL_US) * 1000) << backoff,
@@ -107,13 +114,16 @@ impl Sender {
             return None;
         }
         self.cancel_xmit_timer();
+        // Linux's `tcp_try_undo_spurious_syn`: it answers the first SYN, which was only late.
+        let is_spurious = u64::from(ack.ts_ecr_ms) == self.started_ns / 1_000_000;
+        let is_slow = self.counters.syn_retransmits > 1 && !is_spurious;
         let rtt_us = if self.counters.syn_retransmits == 0 {
             ((self.now_ns() - self.started_ns) / 1000) as u32
         } else {
             // Karn: only the echoed timestamp says which SYN this answers.
             self.now_ms.saturating_sub(ack.ts_ecr_ms).max(1) * 1000
         };
-        self.establish(Some(rtt_us), ack.rwnd_bytes);
+        self.establish(Some(rtt_us), ack.rwnd_bytes, is_slow);
         (self.counters.syn_retransmits == 0).then_some(rtt_us)
     }
 
@@ -124,10 +134,10 @@ impl Sender {
         self.set_now(now_ns);
         self.started_ns = now_ns;
         self.take_ecn(ecn);
-        self.establish(rtt_us, rwnd_bytes);
+        self.establish(rtt_us, rwnd_bytes, false);
     }
 
-    fn establish(&mut self, rtt_us: Option<u32>, rwnd_bytes: u32) {
+    fn establish(&mut self, rtt_us: Option<u32>, rwnd_bytes: u32, is_slow: bool) {
         self.phase = Phase::Established;
         self.timers
             .note_progress(self.cc.sock.tcp_clock_cache, &mut self.counters);
@@ -136,7 +146,7 @@ impl Sender {
             update_min_rtt(&mut self.cc.sock, self.now_ms, rtt_us);
             self.rtt.sample(&mut self.cc.sock, rtt_us, 0, 0);
         }
-        if self.counters.syn_retransmits > 1 {
+        if is_slow {
             self.cc.sock.snd_cwnd = 1; // RFC 6298 §5.7, RFC 5681 §3.1
         }
         self.output.wnd_end_bytes = u64::from(rwnd_bytes);

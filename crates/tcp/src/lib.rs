@@ -19,6 +19,7 @@
 //! | `recovery`, `loss`, `undo` | congestion states, PRR (RFC 9937), F-RTO (RFC 5682), undo (RFC 4015, 3708) |
 //! | `newreno` | loss detection without SACK (RFC 6582) |
 //! | `transmit`, `output`, `pacing` | which segments cwnd and the receive window allow to be sent; pacing, TSO bursts |
+//! | `retransmit` | what is sent again |
 //! | `cwnd_validation` | cwnd after idle and application-limited periods (RFC 2861, RFC 5681 §4.1) |
 //! | `timers`, `timer_wheel`, `rtt` | SRTT and RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `persist` | the persist timer: zero-window probes (RFC 9293 §3.8.6.1) |
@@ -92,6 +93,7 @@ mod receive_buffer;
 mod receiver;
 mod receiver_rules;
 mod recovery;
+mod retransmit;
 mod retransmit_hint;
 mod rtt;
 mod sack;
@@ -111,7 +113,9 @@ pub use accecn::{AccEcn, AccEcnFeedback, AccEcnOption};
 pub use behaviour::{Behaviour, Detection, Pacing, RackWindow};
 pub use boundaries::Boundaries;
 pub use counters::{Limit, SenderCounters};
+pub use delivery_rate::{Measured, RateSampler};
 pub use ecn::EcnMode;
+pub use establish::{INITIAL_CWND, INITIAL_REORDERING};
 pub use memory::{TcpMemory, packet_memory_bytes};
 pub use packet::{
     ACK_BYTES, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DATAGRAM_HEADER_BYTES, DataHeader,
@@ -120,7 +124,8 @@ pub use packet::{
 pub use reader::Reader;
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounters};
 pub use receiver_rules::ReceiverRules;
-pub use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
+pub use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US, RttEstimator, empty_min, update_min_rtt};
 pub use sack_store::{MAX_SACK_BLOCKS, SackBlock, SackBlocks, SackSlot, SackStore};
+pub use segments::{DeliveredCe, Segment as SentSegment};
 pub use sender::{Half, Sender, SenderConfig};
 pub use timer_wheel::TICK_NS;

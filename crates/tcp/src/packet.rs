@@ -364,17 +364,53 @@ impl std::fmt::Debug for AckHeader {
     }
 }
 
-/// A datagram, which nothing acknowledges: UDP's header without what the network does not look at.
-/// It goes from a flow's sender to its receiver.
+/// A datagram of another protocol: UDP's header without what the network does not look at. An application's goes from a
+/// flow's sender to its receiver and has only a size; another transport's goes either way, and its bytes are kept
+/// elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DatagramHeader {
-    /// Its number among the sender's.
+    /// Its number among the sender's; of one with bytes what [`DatagramHeader::kept`] makes of its place.
     pub number: u64,
     /// When it left, ns.
     pub sent_ns: u64,
 }
 
 impl DatagramHeader {
+    const KEPT: u64 = 1 << 63;
+    const REVERSE: u64 = 1 << 62;
+    const GARBLED: u64 = 1 << 61;
+    const GARBLE_SHIFT: u32 = 32;
+    /// Bits of the random number that says what is wrong.
+    const GARBLE_BITS: u64 = 0xff_ffff;
+
+    /// One whose bytes are kept at `place`; `is_reverse`: it goes from the flow's receiver to its sender.
+    #[inline]
+    pub fn kept(place: u32, is_reverse: bool, sent_ns: u64) -> Self {
+        let reverse = if is_reverse { Self::REVERSE } else { 0 };
+        Self {
+            number: Self::KEPT | reverse | u64::from(place),
+            sent_ns,
+        }
+    }
+
+    /// Where its bytes are kept; `None`: it has only a size.
+    #[inline]
+    pub fn place(&self) -> Option<u32> {
+        (self.number & Self::KEPT != 0).then_some(self.number as u32)
+    }
+
+    /// Whether it goes from the flow's receiver to its sender.
+    #[inline]
+    pub fn is_reverse(&self) -> bool {
+        self.number & (Self::KEPT | Self::REVERSE) == Self::KEPT | Self::REVERSE
+    }
+
+    /// A random number that says which of its bytes is wrong, and how, if one is.
+    pub fn garbled(&self) -> Option<u64> {
+        let is_garbled = self.place().is_some() && self.number & Self::GARBLED != 0;
+        is_garbled.then_some((self.number >> Self::GARBLE_SHIFT) & Self::GARBLE_BITS)
+    }
+
     /// Wire bytes of a datagram with `payload_bytes` (Ethernet, IPv4, RFC 768).
     #[inline]
     pub fn wire_bytes(payload_bytes: u32) -> u32 {
@@ -405,7 +441,7 @@ impl Header for Segment {
         match self {
             Self::Data(header) => header.is_data(),
             Self::Ack(_) => false,
-            Self::Datagram(_) => true,
+            Self::Datagram(header) => !header.is_reverse(),
         }
     }
 
@@ -414,8 +450,19 @@ impl Header for Segment {
         match self {
             Self::Data(header) => !header.is_reverse(),
             Self::Ack(header) => header.is_reverse(),
-            Self::Datagram(_) => true,
+            Self::Datagram(header) => !header.is_reverse(),
         }
+    }
+
+    fn garble(&mut self, draw: u64) -> bool {
+        let Self::Datagram(header) = self else {
+            return false;
+        };
+        if header.place().is_some() {
+            let garble = (draw & DatagramHeader::GARBLE_BITS) << DatagramHeader::GARBLE_SHIFT;
+            header.number |= DatagramHeader::GARBLED | garble;
+        }
+        header.place().is_some()
     }
 
     /// Numbers count segments. Only ACKs of received data: what a sender says without data (the end of the

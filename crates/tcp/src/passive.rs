@@ -102,7 +102,14 @@ impl Receiver {
                 self.on_syn(now_ns, header, ecn);
                 return false;
             }
-            SegmentKind::Data | SegmentKind::HandshakeAck => {}
+            SegmentKind::Data => {}
+            // Its time is echoed if what follows is above a hole (Linux's `tcp_check_req`).
+            SegmentKind::HandshakeAck => {
+                self.ts_recent_ms = self.ts_recent_ms.max(header.ts_val_ms);
+                if let Some(counts) = &mut self.ecn.accecn {
+                    counts.finish_handshake(header.ace(), self.passive.syn_acks);
+                }
+            }
             SegmentKind::WindowProbe => {
                 self.emit(self.passive.ack_kind()); // RFC 9293 §3.10.7.4, "first": not acceptable
                 return false;
@@ -127,6 +134,8 @@ impl Receiver {
                 self.ts_recent_ms = header.ts_val_ms;
                 if self.passive.state == State::Listen {
                     self.ecn.negotiate(header, ecn);
+                } else if let Some(counts) = &mut self.ecn.accecn {
+                    counts.note_syn(header.ace(), ecn);
                 }
                 self.passive.state = State::SynReceived;
                 self.send_syn_ack(now_ns);
@@ -147,7 +156,6 @@ impl Receiver {
     /// The SYN-ACK is acknowledged. If it was sent once it gives an RTT sample (RFC 6298 §3, Karn).
     fn establish(&mut self, now_ns: u64) {
         let passive = &mut self.passive;
-        passive.state = State::Established;
         passive.due_ns = u64::MAX;
         passive.retries = 0;
         if passive.syn_acks == 1 {
@@ -157,15 +165,14 @@ impl Receiver {
             let variance_ns = (2 * rtt_ns).max(u64::from(RTO_MIN_US) * NS_PER_US);
             passive.rto_ns = rtt_ns + variance_ns;
         }
-        self.settle_options();
+        self.open_for_data();
     }
 
     /// Opens the second half of a connection whose first half has done the handshake, in which both
     /// agreed on this as to ECN.
     pub fn open(&mut self, ecn: EcnMode) {
-        self.passive.state = State::Established;
         self.ecn.take(ecn);
-        self.settle_options();
+        self.open_for_data();
     }
 
     /// Whether the handshake is complete here.

@@ -75,11 +75,11 @@ impl ReceiveBuffer {
 
 impl Receiver {
     /// Counts out-of-order data against the receive buffer, which is twice the window, and, if it is given, against `memory`.
+    /// It must not be open yet.
     pub fn count_memory(&mut self, memory: Option<Rc<TcpMemory>>) {
         let (mss_bytes, rwnd_bytes) = (self.config.mss_bytes, self.config.rwnd_bytes);
         let buffer = ReceiveBuffer::new(mss_bytes, rwnd_bytes, memory.map(Share::new));
         self.buffer = Some(Box::new(buffer));
-        self.settle_options();
     }
 }
 

@@ -1,36 +1,25 @@
-//! The receiving endpoint: reassembly, SACK, D-SACK and Linux's delayed ACKs. Its part in handshake
-//! and close is in `passive`.
+//! The receiving endpoint: what arrives. When and how it acknowledges is in `acknowledge`, its part in handshake and
+//! close in `passive`.
+
+mod acknowledge;
 
 use std::collections::BTreeMap;
 
 use dumbbell_net::{Ecn, Packet};
 
-use crate::accecn::OPTION_BYTES;
 use crate::delayed_ack::DelayedAck;
 use crate::ecn::EcnMode;
 use crate::ecn_echo::EcnEcho;
 use crate::gro::{Gro, Place};
 use crate::outbox::Outbox;
-use crate::packet::{AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, Segment};
-use crate::passive::Passive;
+use crate::packet::{DATA_HEADER_BYTES, DataHeader, Segment};
+use crate::passive::{Passive, State};
 use crate::reader::Reader;
 use crate::reassembly::{Insertion, Reassembly};
 use crate::receive_buffer::ReceiveBuffer;
 use crate::receiver_rules::ReceiverRules;
-use crate::sack_store::{SackBlock, SackBlocks, SackSlot, SackStore};
+use crate::sack_store::{SackBlock, SackBlocks, SackStore};
 use crate::sender::Half;
-use crate::timer_wheel::expiry_ns;
-
-/// `tcp_comp_sack_delay_ns`: longest delay of SACKs beyond the third duplicate ACK, ns.
-const COMPRESSED_SACK_DELAY_NS: u64 = 1_000_000;
-/// `tcp_comp_sack_slack_ns`: by how much later the timer fires where no other lets it fire earlier, ns.
-const COMPRESSED_SACK_SLACK_NS: u64 = 100_000;
-/// `tcp_comp_sack_nr`: most SACKs compressed into one.
-const COMPRESSED_SACK_PKTS: u32 = 44;
-/// Duplicate ACKs sent at once, so that a sender without RACK sees three (RFC 5681 §3.2).
-const DUP_ACK_THRESHOLD: u32 = 3;
-/// `TCP_SACK_BLOCKS_EXPECTED`: blocks for which every ACK is sure to have room.
-const SACK_BLOCKS_EXPECTED: usize = 2;
 
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +107,7 @@ pub struct Receiver {
     now_ns: u64,
     pub(crate) rcv_nxt: u32,
     /// `rcv_nxt` of the last ACK sent.
-    last_ack_sent: u32,
+    pub(crate) last_ack_sent: u32,
     pub(crate) held: Reassembly,
     /// Payload of the held segments that are not full, bytes.
     held_short: BTreeMap<u32, u32>,
@@ -136,9 +125,8 @@ pub struct Receiver {
     pub(crate) ack_now: bool,
     /// Deadline of the delayed ACK or of the compressed SACK, ns.
     pub(crate) ack_due_ns: u64,
-    /// Whether it may have what few connections have: ECN, receive offload, a limited buffer, rules that are not
-    /// today's Linux's; until it is open it may.
-    has_options: bool,
+    /// Whether it is open and has nothing that few connections have; [`Receiver::open_for_data`] finds out.
+    is_usual: bool,
     pub(crate) gro: Option<Box<Gro>>,
     /// When what receive offload holds goes up, ns; `u64::MAX`: nothing is held.
     pub(crate) flush_due_ns: u64,
@@ -174,7 +162,7 @@ impl Receiver {
             compressed_acks: 0,
             ack_now: false,
             ack_due_ns: u64::MAX,
-            has_options: true,
+            is_usual: false,
             gro: Gro::new(config.gro_ns),
             flush_due_ns: u64::MAX,
             place: Place::Alone,
@@ -239,16 +227,6 @@ impl Receiver {
         self.sacks.clear();
     }
 
-    /// What the connection has is settled.
-    pub(crate) fn settle_options(&mut self) {
-        self.has_options = self.gro.is_some()
-            || self.buffer.is_some()
-            || self.ecn.is_ok
-            || self.ecn.accecn.is_some()
-            || self.config.rules == ReceiverRules::FreeBsd
-            || !self.config.delayed_ack;
-    }
-
     /// A packet arrives.
     pub fn on_packet(&mut self, now_ns: u64, header: &DataHeader, wire_bytes: u32, ecn: Ecn) {
         if self.is_plain(header) {
@@ -258,10 +236,28 @@ impl Receiver {
         }
     }
 
+    /// Both ends may send from now on. What few connections have is known by now: ECN, receive offload, a limited buffer,
+    /// rules that are not today's Linux's.
+    pub(crate) fn open_for_data(&mut self) {
+        self.passive.state = State::Established;
+        self.is_usual = self.has_no_options();
+    }
+
+    fn has_no_options(&self) -> bool {
+        let config = &self.config;
+        (config.delayed_ack && config.rules != ReceiverRules::FreeBsd)
+            && (self.gro.is_none() && self.buffer.is_none())
+            && !self.ecn.is_ok
+    }
+
     /// Whether nearly all packets are like it: a segment of data on an open connection without options.
     #[inline]
     fn is_plain(&self, header: &DataHeader) -> bool {
-        !self.has_options && header.is_plain() && self.passive.is_open()
+        debug_assert!(
+            !self.is_usual || self.has_no_options(),
+            "set when it was open"
+        );
+        self.is_usual && header.is_plain() && self.passive.is_open()
     }
 
     #[inline(never)]
@@ -394,18 +390,6 @@ impl Receiver {
         }
     }
 
-    /// A segment that moves back blocks beyond those for which an ACK is sure to have room, while no ACK has reported them:
-    /// they are reported first, and the segment itself asks for no ACK (`tcp_sack_compress_send_ack`, from 5.8 on).
-    #[cold]
-    fn flush_compressed_sack(&mut self, seq: u32) -> bool {
-        let is_new = !self.held.holds(self.rcv_nxt, seq);
-        let flushes = is_new && self.held.place_of(seq) >= SACK_BLOCKS_EXPECTED;
-        if flushes {
-            self.emit_ack();
-        }
-        flushes
-    }
-
     /// FreeBSD's `tcp_reass` drops it and sends an ACK at once that says nothing of it.
     #[cold]
     fn on_refused(&mut self, payload_bytes: u32) {
@@ -418,6 +402,11 @@ impl Receiver {
         self.counters.duplicate_pkts += u64::from(payload_bytes > 0);
         if self.config.rules == ReceiverRules::FreeBsd {
             return self.emit_ack();
+        }
+        if seq < self.rcv_nxt
+            && let Some(counts) = &mut self.ecn.accecn
+        {
+            counts.note_duplicate(seq);
         }
         let end = seq + 1;
         // Those that came up together are reported together.
@@ -435,7 +424,7 @@ impl Receiver {
         while let Some(short) = self.held_short.first_entry()
             && *short.key() < self.rcv_nxt
         {
-            bytes -= u64::from(self.config.mss_bytes - short.remove());
+            bytes = bytes + u64::from(short.remove()) - u64::from(self.config.mss_bytes);
         }
         self.counters.received_bytes += bytes;
     }
@@ -448,189 +437,5 @@ impl Receiver {
     /// The next `quickacks` ACKs are not delayed.
     pub(crate) fn enter_quickack_mode(&mut self, quickacks: u32) {
         self.delayed.enter_quickack_mode(quickacks);
-    }
-
-    /// Decides between an ACK now, a delayed one and a compressed SACK.
-    #[inline(always)]
-    fn acknowledge<const IS_PLAIN: bool>(&mut self, now_ns: u64) {
-        if !IS_PLAIN && self.place == Place::Inner {
-            return;
-        }
-        if !IS_PLAIN && self.config.rules == ReceiverRules::FreeBsd {
-            return self.acknowledge_as_freebsd(now_ns);
-        }
-        // RFC 5681 §4.2: at least every second full-sized segment.
-        let unacked_bytes = self.counters.received_bytes - self.acked_bytes;
-        let is_second = unacked_bytes > u64::from(self.delayed.mss_bytes);
-        let has_read = self.config.reader.reads(self.counters.received_bytes);
-        let mut is_due = is_second || self.delayed.is_quick(has_read) || self.ack_now;
-        is_due |= !IS_PLAIN && !self.config.delayed_ack;
-        if !is_due && self.held.is_empty() {
-            let delay_ns = self.delayed.delay_ns();
-            // An ACK that is about to leave anyway leaves at once.
-            is_due = self.is_ack_delayed() && self.ack_due_ns <= now_ns + delay_ns / 4;
-            if !is_due {
-                let expiry_ns = expiry_ns(now_ns, delay_ns, self.config.tick_ns);
-                self.ack_due_ns = self.ack_due_ns.min(expiry_ns);
-                return;
-            }
-        }
-        if is_due || !self.is_compressed(now_ns) {
-            self.emit_as::<IS_PLAIN>(if IS_PLAIN {
-                AckKind::Ack
-            } else {
-                self.passive.ack_kind()
-            });
-        }
-    }
-
-    /// RFC 5681 §4.2 wants an ACK for every out-of-order segment; Linux sends the first
-    /// three at once and then compresses, because RACK needs no more. Returns whether this one waits.
-    #[inline]
-    fn is_compressed(&mut self, now_ns: u64) -> bool {
-        if self.config.rules != ReceiverRules::Linux || self.compressed_acks >= COMPRESSED_SACK_PKTS
-        {
-            return false;
-        }
-        if self.dup_ack_rcv_nxt != self.rcv_nxt {
-            self.dup_ack_rcv_nxt = self.rcv_nxt;
-            self.dup_acks = 0;
-        }
-        if self.dup_acks < DUP_ACK_THRESHOLD {
-            self.dup_acks += 1;
-            return false;
-        }
-        self.compressed_acks += 1;
-        let delay_ns =
-            COMPRESSED_SACK_DELAY_NS.min(self.config.rtt_ns / 20) + COMPRESSED_SACK_SLACK_NS;
-        self.ack_due_ns = self.ack_due_ns.min(now_ns + delay_ns);
-        true
-    }
-
-    pub(crate) fn emit_ack(&mut self) {
-        if self.place == Place::Inner {
-            self.ack_now = true;
-            return;
-        }
-        self.emit(self.passive.ack_kind());
-    }
-
-    /// Whether an in-order segment waits for its ACK.
-    pub(crate) fn is_ack_delayed(&self) -> bool {
-        self.ack_due_ns != u64::MAX && self.compressed_acks == 0
-    }
-
-    /// An ACK up to `ack`, with the ECN state of that time. It does not end the delay: another
-    /// follows.
-    pub(crate) fn flush_delayed_ack(&mut self, ack: u32) {
-        self.send_ack::<false>(self.passive.ack_kind(), ack);
-    }
-
-    #[inline(never)]
-    pub(crate) fn emit(&mut self, kind: AckKind) {
-        self.emit_as::<false>(kind);
-    }
-
-    #[inline(always)]
-    fn emit_as<const IS_PLAIN: bool>(&mut self, kind: AckKind) {
-        self.send_ack::<IS_PLAIN>(kind, self.rcv_nxt);
-        self.delayed.on_ack_sent();
-        self.compressed_acks = 0;
-        self.ack_now = false;
-        self.ack_due_ns = u64::MAX;
-        self.last_ack_sent = self.rcv_nxt;
-        self.acked_bytes = self.counters.received_bytes;
-    }
-
-    #[inline(always)]
-    fn send_ack<const IS_PLAIN: bool>(&mut self, kind: AckKind, ack: u32) {
-        let sack_blocks = self.prepare_sack();
-        let mut wire_bytes = AckHeader::wire_bytes(kind, sack_blocks);
-        if !IS_PLAIN && self.ecn.accecn.is_some() {
-            wire_bytes += self.add_feedback(kind, sack_blocks);
-        }
-        self.ip_id = self.ip_id.wrapping_add(1);
-        let ece = match kind {
-            _ if IS_PLAIN => false,
-            AckKind::SynAck => self.ecn.is_ok && self.ecn.accecn.is_none(),
-            _ => self.ecn.ece(),
-        };
-        let ecn = if IS_PLAIN {
-            Ecn::NotEct
-        } else {
-            self.ecn.ecn_of_acks(kind)
-        };
-        let received_bytes = self.counters.received_bytes;
-        let rwnd_bytes = match &mut self.buffer {
-            Some(buffer) if !IS_PLAIN => buffer.offer(received_bytes, self.held.len()),
-            _ => self.config.rwnd_bytes,
-        };
-        self.outbox.push(Packet {
-            flow: self.config.flow,
-            wire_bytes,
-            ecn,
-            hop: 0,
-            arrived_ns: 0,
-            header: Segment::Ack(AckHeader {
-                ack,
-                rwnd_bytes,
-                ts_val_ms: (self.now_ns / 1_000_000) as u32,
-                ts_ecr_ms: self.ts_recent_ms,
-                sack: SackSlot::NONE, // until it is polled
-                info: AckInfo::new(kind, self.ip_id)
-                    .ece(ece)
-                    .reverse(self.config.half == Half::Reverse),
-            }),
-        });
-    }
-
-    /// What Accurate ECN adds to the next ACK; returns the bytes that takes.
-    fn add_feedback(&mut self, kind: AckKind, sack_blocks: usize) -> u32 {
-        let Some(feedback) = self.accecn_feedback(kind, sack_blocks) else {
-            return 0;
-        };
-        if sack_blocks == 0 {
-            self.sacks
-                .push((self.outbox.waiting().len(), SackBlocks::default()));
-        }
-        if let Some((_, blocks)) = self.sacks.last_mut() {
-            *blocks = blocks.with_accecn(feedback);
-        }
-        if feedback.option.is_some() {
-            OPTION_BYTES
-        } else {
-            0
-        }
-    }
-
-    /// The clock of the last call, ns.
-    pub(crate) fn now_ns(&self) -> u64 {
-        self.now_ns
-    }
-
-    /// The path's round trip, ns.
-    pub(crate) fn rtt_ns(&self) -> u64 {
-        self.config.rtt_ns
-    }
-
-    /// The blocks of the next ACK; returns how many there are.
-    #[inline(always)]
-    fn prepare_sack(&mut self) -> usize {
-        if self.pending_dsack.is_none() && self.held.has_no_blocks() {
-            return 0;
-        }
-        self.queue_sack()
-    }
-
-    #[inline(never)]
-    fn queue_sack(&mut self) -> usize {
-        // Written where they are read from.
-        let position = self.outbox.waiting().len();
-        self.sacks.push((position, SackBlocks::default()));
-        let Some((_, blocks)) = self.sacks.last_mut() else {
-            return 0;
-        };
-        blocks.fill(self.pending_dsack.take(), self.held.blocks());
-        blocks.all().len()
     }
 }

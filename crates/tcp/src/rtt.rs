@@ -16,7 +16,7 @@ const MIN_RTT_WINDOW_MS: u32 = 300_000;
 
 /// State of smoothing in addition to the socket's `srtt_us`, `mdev_us` and `rttvar_us`.
 #[derive(Debug)]
-pub(crate) struct RttEstimator {
+pub struct RttEstimator {
     /// Largest mean deviation in this round trip, µs << 2.
     mdev_max_us: u32,
     /// The round trip ends when this segment is acknowledged.
@@ -25,8 +25,10 @@ pub(crate) struct RttEstimator {
     pub(crate) rto_us: u32,
 }
 
+#[allow(clippy::new_without_default, reason = "a connection begins with it")]
 impl RttEstimator {
-    pub(crate) fn new() -> Self {
+    /// Without a sample.
+    pub fn new() -> Self {
         Self {
             mdev_max_us: RTO_MIN_US,
             round_end: 0,
@@ -35,7 +37,7 @@ impl RttEstimator {
     }
 
     /// Processes a sample (RFC 6298 §2.2, §2.3).
-    pub(crate) fn sample(&mut self, sock: &mut Sock, rtt_us: u32, una: u32, nxt: u32) {
+    pub fn sample(&mut self, sock: &mut Sock, rtt_us: u32, una: u32, nxt: u32) {
         if sock.srtt_us == 0 {
             // §2.2: srtt = R, rttvar = R/2.
             sock.srtt_us = (rtt_us << 3).max(1);
@@ -76,12 +78,12 @@ impl RttEstimator {
 
 /// Updates `rtt_min` over Linux's five-minute window.
 #[inline]
-pub(crate) fn update_min_rtt(sock: &mut Sock, now_ms: u32, rtt_us: u32) {
+pub fn update_min_rtt(sock: &mut Sock, now_ms: u32, rtt_us: u32) {
     running_min(&mut sock.rtt_min, MIN_RTT_WINDOW_MS, now_ms, rtt_us.max(1));
 }
 
 /// A filter without a sample.
-pub(crate) fn empty_min() -> MinMax {
+pub fn empty_min() -> MinMax {
     MinMax {
         samples: [(0, u32::MAX); 3],
     }

@@ -1,27 +1,29 @@
 //! The sender's record of every segment between `una` and `nxt`: Linux's
 //! retransmission queue, as a ring indexed by segment number.
 
+use dumbbell_cc::Sock;
+
 /// One sent segment: scoreboard flags and the delivery-rate state at the time it was sent
 /// (draft-ietf-ccwg-bbr, "per-packet state").
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Segment {
+pub struct Segment {
     /// When it was last sent, µs.
-    pub(crate) sent_us: u64,
+    pub sent_us: u64,
     /// `first_tx_mstamp` of the connection at that time, µs.
-    pub(crate) first_tx_us: u64,
+    pub first_tx_us: u64,
     /// `delivered_mstamp` of the connection at that time, µs.
-    pub(crate) delivered_us: u64,
+    pub delivered_us: u64,
     /// `delivered` of the connection at that time, packets.
-    pub(crate) delivered: u32,
+    pub delivered: u32,
     /// `delivered_ce` of the connection at that time, packets.
-    pub(crate) delivered_ce: DeliveredCe,
+    pub delivered_ce: DeliveredCe,
     /// Or of [`SACKED`] and its siblings.
-    pub(crate) flags: u8,
+    pub flags: u8,
 }
 
 /// The low 24 bits of `delivered_ce`, which fit next to the flags (Linux keeps 20).
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct DeliveredCe([u8; 3]);
+pub struct DeliveredCe([u8; 3]);
 
 impl DeliveredCe {
     #[inline]
@@ -74,6 +76,25 @@ pub(crate) const PUSHED: u8 = 64;
 pub(crate) const HEAD: u8 = 128;
 
 impl Segment {
+    /// A packet that leaves now, with the connection's delivery-rate state; `flags` are kept, but for what the
+    /// application limited.
+    #[inline]
+    pub fn stamped(sock: &Sock, flags: u8) -> Self {
+        let app_limited = if sock.app_limited != 0 {
+            APP_LIMITED
+        } else {
+            0
+        };
+        Self {
+            sent_us: sock.tcp_mstamp,
+            first_tx_us: sock.first_tx_mstamp,
+            delivered_us: sock.delivered_mstamp,
+            delivered: sock.delivered,
+            delivered_ce: DeliveredCe::new(sock.delivered_ce),
+            flags: flags & !APP_LIMITED | app_limited,
+        }
+    }
+
     #[inline]
     pub(crate) fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0

@@ -1,6 +1,5 @@
-//! What may leave: windows, bursts, retransmissions.
+//! What may leave: windows and bursts. What is lost and leaves again is in `retransmit`.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use dumbbell_cc::CaEvent;
@@ -9,10 +8,7 @@ use dumbbell_net::{Ecn, Packet};
 use crate::counters::Limit;
 use crate::packet::{self, DATA_HEADER_BYTES, DataHeader, DataInfo, Offload, SegmentKind};
 use crate::recovery::Retransmit;
-use crate::segments::{
-    APP_LIMITED, DeliveredCe, EVER_RETRANS, HEAD, LOST, PUSHED, RETRANS, SACKED, SAMPLED, Segment,
-    TransmitState,
-};
+use crate::segments::{HEAD, PUSHED, Segment, TransmitState};
 use crate::sender::{Half, Sender};
 use crate::super_packet::Burst;
 use crate::timers::XmitTimer;
@@ -156,7 +152,7 @@ impl Sender {
         let is_fin = self.nxt >= self.stream.end;
         self.begin_transmission(is_fin);
         let prior_packets = self.cc.sock.packets_out;
-        let mut segment = self.stamped(Segment::default());
+        let mut segment = Segment::stamped(&self.cc.sock, 0);
         let first = self.nxt;
         let end = first + burst;
         let mut kind = SegmentKind::Data;
@@ -246,124 +242,9 @@ impl Sender {
         }
     }
 
-    /// Lost segments, lowest first, as far as cwnd and pacing allow.
-    #[inline]
-    fn retransmit_lost(&mut self) {
-        if self.config.behaviour.has_hint_defect {
-            return self.retransmit_from_hint();
-        }
-        let mut head_was_sent = false;
-        let mut max_segs = 0; // computed only when something may be sent
-        while let Some(&Reverse(seq)) = self.scoreboard.lost_queue.peek() {
-            let is_due =
-                seq >= self.una && self.segments.get(seq).flags & (LOST | RETRANS | SACKED) == LOST;
-            if !is_due {
-                self.scoreboard.lost_queue.pop();
-                continue;
-            }
-            if self.is_paced_out() {
-                break;
-            }
-            let sock = &self.cc.sock;
-            let in_flight = sock.packets_in_flight();
-            if in_flight >= sock.snd_cwnd {
-                break;
-            }
-            let room = sock.snd_cwnd - in_flight;
-            if max_segs == 0 {
-                max_segs = self.max_burst_pkts();
-            }
-            self.scoreboard.lost_queue.pop();
-            let segments = self.lost_together(seq, room.min(max_segs));
-            self.retransmit_segments(seq, segments);
-            if self.in_cwnd_reduction() {
-                self.cc.sock.prr_out += segments;
-            }
-            head_was_sent |= seq == self.una && self.timers.pending() != Some(XmitTimer::Reo);
-        }
-        if head_was_sent {
-            self.arm_paced_timer(XmitTimer::Rto, self.rto_us());
-        }
-    }
-
-    /// The head again, regardless of cwnd and pacing: a timeout expired.
-    pub(crate) fn retransmit_head(&mut self) {
-        self.retransmit_segments(self.una, 1);
-    }
-
-    /// How many lost segments from `first` on, `most` of them, leave as one packet: they were handed down together, and no
-    /// SACK has parted them (`tcp_xmit_retransmit_queue`).
-    pub(crate) fn lost_together(&self, first: u32, most: u32) -> u32 {
-        let is_next = |seq: u32| {
-            let flags = self.segments.get(seq).flags;
-            seq < self.nxt && flags & (LOST | RETRANS | SACKED | HEAD) == LOST
-        };
-        let mut end = first + 1;
-        while end - first < most && is_next(end) {
-            end += 1;
-        }
-        end - first
-    }
-
-    pub(crate) fn retransmit_segments(&mut self, first: u32, segments: u32) {
-        self.send_again(first, segments);
-        for seq in first..first + segments {
-            let segment = self.segments.get_mut(seq);
-            if !segment.has(RETRANS) {
-                segment.flags |= RETRANS;
-                self.cc.sock.retrans_out += 1;
-            }
-        }
-        self.recovery.note_retransmission(self.now_ms);
-        self.publish_recovery();
-    }
-
-    /// Segments are sent again, as one transmission to pacing. A loss probe does not count as a repair: until the ACKs show
-    /// otherwise the original is in flight, and the probe is not counted.
-    pub(crate) fn send_again(&mut self, first: u32, segments: u32) {
-        let end = first + segments;
-        self.begin_transmission(first >= self.stream.end);
-        if self.segments.records_transmit_states() {
-            self.record_transmit_states(first, segments);
-        }
-        let mut sent_bytes = 0;
-        for seq in first..end {
-            let mut segment = self.stamped(*self.segments.get(seq));
-            segment.flags = (segment.flags | EVER_RETRANS) & !SAMPLED;
-            let ends_burst = segments > 1 && seq + 1 == end && seq < self.stream.end;
-            if ends_burst && !self.config.behaviour.pushes_writes_only {
-                segment.flags |= PUSHED;
-            }
-            *self.segments.get_mut(seq) = segment;
-            let payload_bytes = self.payload_bytes(seq);
-            self.emit(seq, self.stream.kind_of(seq), payload_bytes, segment.flags);
-            self.scoreboard
-                .retransmissions
-                .push_back((seq, segment.sent_us));
-            sent_bytes += payload_bytes;
-        }
-        self.part_at(first);
-        self.part_at(end);
-        let data_pkts = end.min(self.stream.end).saturating_sub(first);
-        self.counters.sent_pkts += u64::from(data_pkts);
-        self.counters.retransmitted_pkts += u64::from(data_pkts);
-        let sock = &mut self.cc.sock;
-        sock.total_retrans += segments;
-        sock.bytes_retrans = sock.bytes_retrans.wrapping_add(sent_bytes);
-        sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);
-        self.end_transmission(u64::from(sent_bytes));
-    }
-
-    /// Segments from `seq` on are no longer sent together with those before.
-    fn part_at(&mut self, seq: u32) {
-        if seq < self.nxt {
-            self.segments.get_mut(seq).flags |= HEAD;
-        }
-    }
-
     /// Before a transmission: the first one after an idle period starts a new flight, unless it has
     /// no data.
-    fn begin_transmission(&mut self, is_fin: bool) {
+    pub(crate) fn begin_transmission(&mut self, is_fin: bool) {
         if !is_fin {
             if self.cc.sock.packets_in_flight() == 0 {
                 self.cc.cwnd_event(CaEvent::TxStart);
@@ -377,28 +258,9 @@ impl Sender {
         }
     }
 
-    /// A segment with its delivery-rate state at the time it is sent.
-    #[inline]
-    fn stamped(&self, segment: Segment) -> Segment {
-        let sock = &self.cc.sock;
-        let app_limited = if sock.app_limited != 0 {
-            APP_LIMITED
-        } else {
-            0
-        };
-        Segment {
-            sent_us: sock.tcp_mstamp,
-            first_tx_us: sock.first_tx_mstamp,
-            delivered_us: sock.delivered_mstamp,
-            delivered: sock.delivered,
-            delivered_ce: DeliveredCe::new(sock.delivered_ce),
-            flags: segment.flags & !APP_LIMITED | app_limited,
-        }
-    }
-
     /// Records the connection's state for segments that leave, before they are counted as in flight.
     #[cold]
-    fn record_transmit_states(&mut self, first: u32, segments: u32) {
+    pub(crate) fn record_transmit_states(&mut self, first: u32, segments: u32) {
         let sock = &self.cc.sock;
         let mut state = TransmitState {
             in_flight: sock.packets_in_flight(),
@@ -411,7 +273,7 @@ impl Sender {
     }
 
     #[inline]
-    fn emit(&mut self, seq: u32, kind: SegmentKind, payload_bytes: u32, flags: u8) {
+    pub(crate) fn emit(&mut self, seq: u32, kind: SegmentKind, payload_bytes: u32, flags: u8) {
         let wire_bytes = payload_bytes + DATA_HEADER_BYTES;
         self.send_packet(seq, kind, wire_bytes, flags);
     }

@@ -23,6 +23,7 @@ from dumbbell.base.errors import CongestionControlError, ResultError
 from dumbbell.base.writing import write_file
 from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
 from dumbbell.congestion_control.choice import is_file
+from dumbbell.congestion_control.quic import split_params
 from dumbbell.run import Run
 from dumbbell.run import directory as run_directory
 from dumbbell.run.engine import SIMULATOR, engine_build
@@ -200,7 +201,7 @@ class Rerun:
 
     def runs_here(self, path: str) -> bool:
         """Whether a run can be run again: it was simulated, and the archive has what it needs."""
-        names = [group["cc"].partition(":")[0] for group in self.words(path)["group"]]
+        names = [split_params(group["cc"])[0] for group in self.words(path)["group"]]
         return self.documents[path]["engine"] == SIMULATOR and not any(
             is_file(name)
             and self.manifest.congestion_controls.get(name, {}).get("main", "") is None

@@ -21,7 +21,7 @@ __all__ = ["check_table"]
 #: The header of a capture file of Ethernet (pcap, little-endian) with no packets after it.
 EMPTY_CAPTURE = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
 #: Columns that analyses of version 0.1.0 do not have.
-LATER = ("keep_alive_pkts", "accecn_ce_pkts")
+LATER = ("keep_alive_pkts", "accecn_ce_pkts", "near_rtt_us", "unseen_original_pkts")
 #: Columns that have a value in each row: what it is of, and when.
 WHOLE = (
     "connection", "point", "is_initiator", "source", "source_port", "destination",

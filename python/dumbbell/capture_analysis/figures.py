@@ -11,6 +11,7 @@ from dumbbell.capture_analysis.analysis import Analysis
 from dumbbell.capture_analysis.connection_table import connection_label
 from dumbbell.capture_analysis.time_sequence import draw_time_sequence
 from dumbbell.congestion_control.choice import split_preset
+from dumbbell.congestion_control.quic import split_params
 from dumbbell.figures import Curve, Figure, group_colors
 from dumbbell.figures.floats import to_floats
 from dumbbell.figures.style import CONNECTION_COLORS, shades
@@ -65,7 +66,7 @@ def looks_of(analysis: Analysis, connections: Sequence[int]) -> list[tuple[int, 
 
 def name_of(cc: str) -> str:
     """Return the name of an algorithm without its parameters and preset."""
-    return split_preset(cc.partition(":")[0])[0]
+    return split_preset(split_params(cc)[0])[0]
 
 
 def draw_throughput(analysis: Analysis, connections: Sequence[int]) -> Figure:

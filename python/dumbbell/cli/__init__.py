@@ -49,6 +49,7 @@ VALUE_ERRORS = {
 COMMANDS = {
     "run": "Run congestion control algorithms on a network, or a scenario file.",
     "sweep": "Run every combination of values, repeated, and summarise each metric.",
+    "explore": "Open a page with sliders for all of a scenario, drawn at once.",
     "emulate": "Run any program over an emulated path; say if the result is valid.",
     "emulate set": "Change the path of a running `emulate`.",
     "emulate enter": "Run a program, or a shell, in a host of a running `emulate`.",
@@ -62,6 +63,9 @@ COMMANDS = {
     "validate": "Compare the simulator with the kernel on the same scenarios.",
     "compare": "Compare two sets of runs: B minus A, paired by seed.",
     "analyze": "Analyse TCP connections in packet captures.",
+    "fit": "Find the path that explains a capture.",
+    "what-if": "Predict what other algorithms would have got on a capture's path.",
+    "identify": "Identify the congestion control algorithms in captures.",
     "model": "Predict what happens at a bottleneck, with formulas from papers.",
     "kernel": "Build, list and remove Linux kernels that run in virtual time.",
     "list": "List metrics, queue disciplines, traffic or releases of TCP.",

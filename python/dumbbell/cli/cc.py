@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +16,7 @@ from dumbbell.congestion_control.choice import check_no_directory
 from dumbbell.congestion_control.linux_tree import tree_in_use
 from dumbbell.congestion_control.new import Kind, new
 from dumbbell.congestion_control.presets import presets_of
+from dumbbell.congestion_control.quic import names_of_stacks
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what
 from dumbbell.terminal.console import err, note, print_json, print_line
@@ -51,7 +52,7 @@ def list_command(
     json: options.Json = False,
 ) -> int:
     """List the built-in CCAs, or a Linux tree's; with names, all about each."""
-    known = known_names()
+    known = known_names() if names else known_names(names_of_stacks())
     known |= {name: name for name in names or () if "/" in name}
     chosen = []
     for name in [one_of(known, name) for name in names or known]:
@@ -72,6 +73,7 @@ def list_command(
         width = max((len(description.name) for description in chosen), default=0)
         for description in chosen:
             print_line(f"{description.name:{width}}  {description.title}")
+        print_line("those of dumbbell run in QUIC too: `quic/noq:copa`")
         print_line("`dumbbell cc list NAME` for parameters and state series")
     return 0
 
@@ -130,12 +132,12 @@ def first_reason(message: str) -> str:
     return f"{head.rstrip(':')}: {first.strip()}" if first else head
 
 
-def known_names() -> dict[str, str]:
-    """Return the built-in CCAs, and ``tcp_vegas`` and so on of the tree in use.
+def known_names(of_stacks: Sequence[str] = ()) -> dict[str, str]:
+    """Return the built-in CCAs, those of QUIC stacks, and ``tcp_vegas`` and so on of the tree used.
 
     The value is what the engine knows it by.
     """
-    known = {name: name for name in congestion_controls()}
+    known = {name: name for name in (*congestion_controls(), *of_stacks)}
     tree = tree_in_use()
     linuxs = {f"tcp_{name}": tree.source(name) for name in tree.names()} if tree else {}
     return known | linuxs

@@ -269,7 +269,7 @@ def emulate_command(
             wait_until_ready(path, servers, [str(port) for port in ports], timeout_s)
             with serve_control(path):
                 if live:
-                    code = command_live(path, words)
+                    code = command_live(path, words, output_to_stderr=json)
                 else:
                     with StatusLine(path, is_wanted=not (quiet or interactive)):
                         code = CommandInHost(path.client, words, output_to_stderr=json).run()

@@ -1,86 +1,90 @@
-"""`--live`: a run on the kernel as moving lines."""
+"""`--live`: a run on the kernel on a page that follows it."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Callable, Mapping
-from threading import Thread
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from dumbbell import _core
-from dumbbell.base.errors import EngineError, MissingPackageError, ScenarioError
-from dumbbell.cli.command_in_host import PATIENCE_S
+from dumbbell.base.errors import EngineError
+from dumbbell.cli.command_in_host import CommandInHost
 from dumbbell.emulation.path import EmulatedPath
-from dumbbell.emulation.process import DEVNULL, PIPE, STDOUT
+from dumbbell.explore.redirect import redirect_page
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture
 from dumbbell.run.execution import prepared, run_of_output
 from dumbbell.scenario import Scenario
-
-if TYPE_CHECKING:
-    from dumbbell.live.app import LiveView
+from dumbbell.terminal.console import note, open_page
 
 __all__ = ["command_live", "run_live"]
 
-
-def live_view(
-    scenario: Scenario, look: Callable[[], Mapping[str, Any] | None], *, has_output: bool = False
-) -> LiveView:
-    """Return the view, which needs a terminal and two packages."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise ScenarioError("`--live` needs a terminal; omit it")
-    try:
-        from dumbbell.live.app import LiveView
-    except ImportError as error:
-        raise MissingPackageError(
-            f"`--live` needs {error.name}; use `pip install 'dumbbell[live]'`"
-        ) from None
-    return LiveView(scenario, look, has_output=has_output)
+#: How often it is seen whether the page ended the run, s.
+LOOK_EVERY_S = 0.05
 
 
 def run_live(scenario: Scenario, capture: Capture | None) -> Run:
-    """Run a scenario on the kernel, and show what happens; the user may end it earlier."""
+    """Run a scenario on the kernel and show it; the page or Ctrl-C may end it earlier."""
+    from dumbbell.explore.live_page import LivePage  # slow to import
+
     ready = prepared(scenario)
-    end_s = scenario.time.seconds
-    emulation: _core.Emulation | None = None
-
-    def look() -> Mapping[str, Any] | None:
-        stats: Mapping[str, Any] = json.loads(emulation.snapshot()) if emulation else {}
-        return stats if stats and stats["time_s"] < end_s else None
-
-    view = live_view(ready.scenario, look)
     try:
         emulation = _core.Emulation(ready.scenario.to_json(), None, capture)
-        view.run()
+    except _core.EngineError as error:
+        raise EngineError(str(error)) from None
+
+    def look() -> Mapping[str, Any]:
+        return look_at(emulation)
+
+    try:
+        with (
+            LivePage(ready.scenario, look, can_end=True) as page,
+            redirect_page(page.url) as address,
+        ):
+            tell(page.url, address)
+            try:
+                while look()["time_s"] < scenario.time.seconds and not page.is_ended.is_set():
+                    time.sleep(LOOK_EVERY_S)
+            except KeyboardInterrupt:
+                pass  # the result is of what ran
         output = emulation.stop()
     except _core.EngineError as error:
         raise EngineError(str(error)) from None
     return run_of_output(ready, output, None if capture is None else capture.path)
 
 
-def command_live(path: EmulatedPath, words: list[str]) -> int:
-    """Run a command at the client, and show what happens and what it prints."""
+def look_at(emulation: _core.Emulation) -> Mapping[str, Any]:
+    """Return what a path does now.
 
-    def look() -> Mapping[str, Any] | None:
-        return path.stats() if process.poll() is None else None
-
-    view = live_view(path.scenario, look, has_output=True)
-    process = path.client.popen(words, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, new_session=True)
-
-    def show_output() -> None:
-        for line in process.stdout or ():
-            if view.is_running:
-                view.call_from_thread(view.write, line.decode(errors="replace"))
-
-    reading = Thread(target=show_output, daemon=True)
-    reading.start()
-    view.run()
-    process.terminate()
+    Raises
+    ------
+    EngineError
+        It has been stopped, or does not answer.
+    """
     try:
-        code = process.wait(PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        code = process.wait()
-    return code if code >= 0 else 128 - code
+        stats: Mapping[str, Any] = json.loads(emulation.snapshot())
+    except _core.EngineError as error:
+        raise EngineError(str(error)) from None
+    return stats
+
+
+def command_live(path: EmulatedPath, words: Sequence[str], *, output_to_stderr: bool) -> int:
+    """Run a command at the client, and show what happens on a page that can change the path."""
+    from dumbbell.explore.live_page import LivePage  # slow to import
+
+    with (
+        LivePage(path.scenario, path.stats, path.set) as page,
+        redirect_page(page.url) as address,
+    ):
+        tell(page.url, address)
+        return CommandInHost(path.client, words, output_to_stderr=output_to_stderr).run()
+
+
+def tell(url: str, address: str) -> None:
+    """Open the page in the browser by an address without its token, and say where it is.
+
+    Output is the command's.
+    """
+    open_page(address)
+    note(f"it is shown at {url}")

@@ -20,6 +20,7 @@ from dumbbell.base.quantities.plain_value import check_printable
 from dumbbell.base.quantities.quantity import MAX_DIGITS, is_count
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES, tree_in_use
 from dumbbell.congestion_control.presets import preset_of, presets_of
+from dumbbell.congestion_control.quic import algorithm_of, is_quic, split_params, stack_of
 from dumbbell.congestion_control.unknown_name import what_is_meant
 
 __all__ = [
@@ -206,8 +207,14 @@ def describe(name_or_path: str) -> Description:
         from dumbbell.congestion_control.foreign_description import describe_file  # as above
 
         return describe_file(name_or_path)
+    return described_by_engine(name_or_path)
+
+
+@functools.cache
+def described_by_engine(name: str) -> Description:
+    """Return what the engine says of a name that is of no file."""
     try:
-        return Description.from_json(json.loads(_core.describe(name_or_path)))
+        return Description.from_json(json.loads(_core.describe(name)))
     except _core.EngineError as error:
         raise EngineError(str(error)) from None
 
@@ -220,7 +227,8 @@ class CongestionControlChoice:
     ----------
     name
         A built-in's name, the path of a source file (``./two.bpf.c#second`` where it has several
-        congestion control algorithms), or ``linux/cubic``: the running kernel's own. After
+        congestion control algorithms), ``linux/cubic``: the running kernel's own, or
+        ``quic/noq:bbr3``: one that a QUIC stack runs. After
         `use_linux_tree` also the name of one of Linux's, which becomes the path of its source.
     params
         Parameters that differ from the defaults, those of the preset included.
@@ -255,6 +263,9 @@ class CongestionControlChoice:
         if self.is_file:
             check_source(self.name, self.file)
             return  # its parameters are known once it is compiled, when the run starts
+        if self.is_quic:
+            self._check_quic()
+            return
         known = congestion_controls()
         if not (self.name in known or self.preset or "," in self.name) and self._is_of_tree():
             return
@@ -288,6 +299,19 @@ class CongestionControlChoice:
                 key="cc",
             )
         return False
+
+    def _check_quic(self) -> None:
+        """Refuse what the engine's stacks do not have."""
+        if self.preset:
+            merged = {**preset_of(algorithm_of(self.name), self.preset).params, **self.params}
+            object.__setattr__(self, "params", merged)
+        try:
+            known = described_by_engine(self.name).parameters
+        except EngineError as error:
+            raise ScenarioError(str(error), key="cc") from None
+        parameters = {parameter.name: parameter for parameter in known}
+        for name, value in self.params.items():
+            check_parameter(self.name, parameters, name, value)
 
     def _check_kernels_own(self) -> None:
         """Refuse names that no kernel can have; the engine checks the rest when the run starts."""
@@ -332,12 +356,18 @@ class CongestionControlChoice:
         if self.path is None:
             return self.name
         table = table_of(self.name)
-        return f"{self.path}#{table}" if table else str(self.path)
+        file = f"{self.path}#{table}" if table else str(self.path)
+        return stack_of(self.name) + file
 
     @property
     def is_kernels_own(self) -> bool:
         """Whether it is the running kernel's: ``linux/cubic``."""
         return is_kernels_own(self.name)
+
+    @property
+    def is_quic(self) -> bool:
+        """Whether its flows are QUIC connections: ``quic/noq:bbr3``."""
+        return is_quic(self.name)
 
     @property
     def kernel_name(self) -> str:
@@ -373,6 +403,8 @@ class CongestionControlChoice:
     def parse(cls, text: str | CongestionControlChoice | type) -> CongestionControlChoice:
         """Read ``name@preset:param=value,…``, ``./file.bpf.c:param=value`` or ``linux/name``.
 
+        ``quic/stack@version:name:param=value`` names one over QUIC.
+
         Preset and parameters may each be left out; a parameter has precedence over the preset.
 
         A Python class (a subclass of `dumbbell.CongestionControl`) is accepted as well.
@@ -385,7 +417,7 @@ class CongestionControlChoice:
             raise ScenarioError(
                 f"invalid congestion control `{excerpt(text)}`: use a name like `copa`", key="cc"
             )
-        spelled, _, rest = text.strip().partition(":")
+        spelled, rest = split_params(text.strip())
         name, preset = split_preset(spelled)
         params: dict[str, int] = {}
         for part in filter(None, rest.split(",")):
@@ -418,7 +450,7 @@ class CongestionControlChoice:
 
     def __str__(self) -> str:
         name = f"{self.name}@{self.preset}" if self.preset else self.name
-        known = presets_of(self.name).get(self.preset)
+        known = presets_of(algorithm_of(self.name)).get(self.preset)
         implied = known.params if known else {}
         given = {key: value for key, value in self.params.items() if implied.get(key) != value}
         spelled = ",".join(f"{key}={value}" for key, value in given.items())
@@ -429,9 +461,13 @@ def split_preset(spelled: str) -> tuple[str, str]:
     """Split ``copa@paper`` into its name and its preset; only built-in ones have presets."""
     if is_kernels_own(spelled) or is_python_class(spelled) or is_file(spelled):
         return spelled, ""
-    name, at, preset = spelled.partition("@")
+    stack = stack_of(spelled)
+    if is_quic(spelled) and not stack:
+        return spelled, ""
+    name, at, preset = spelled.removeprefix(stack).partition("@")
+    name = stack + name
     if at and not preset:
-        there = ", ".join(f"`{name}@{each}`" for each in presets_of(name))
+        there = ", ".join(f"`{name}@{each}`" for each in presets_of(algorithm_of(name)))
         raise ScenarioError(
             f"`{excerpt(spelled)}` has no preset after `@`; use {there or f'`{excerpt(name)}`'}",
             key="cc",
@@ -455,9 +491,11 @@ def is_python_class(name: str) -> bool:
 @functools.cache
 def is_file(name: str) -> bool:
     """Whether a name is of a source file, in C or Python: ``./mine.bpf.c``."""
-    return not (is_kernels_own(name) or is_python_class(name)) and (
-        "/" in name or file_of(name).suffix in SOURCES
-    )
+    if is_kernels_own(name) or is_python_class(name):
+        return False
+    algorithm = algorithm_of(name)
+    is_path = "/" in algorithm and (stack_of(name) != "" or not is_quic(name))
+    return is_path or file_of(name).suffix in SOURCES
 
 
 @functools.cache
@@ -468,13 +506,14 @@ def is_kernels_own(name: str) -> bool:
 
 def file_of(name: str) -> Path:
     """Return the file of ``./two.bpf.c#second``: one that has several CCAs."""
-    path, _, table = name.rpartition("#")
-    return Path(path if path and table.isidentifier() else name)
+    algorithm = algorithm_of(name)
+    path, _, table = algorithm.rpartition("#")
+    return Path(path if path and table.isidentifier() else algorithm)
 
 
 def table_of(name: str) -> str | None:
     """Return ``second`` of ``./two.bpf.c#second``; None if none is named."""
-    path, _, table = name.rpartition("#")
+    path, _, table = algorithm_of(name).rpartition("#")
     return table if path and table.isidentifier() else None
 
 
@@ -535,8 +574,8 @@ def check_source(name: str, path: Path) -> None:
 
 def parse_parameter(cc: str, name: str, text: str, what: str) -> int:
     """Read a parameter's value; of a built-in CCA, whose parameters are known, with its unit."""
-    known = congestion_controls().get(cc)
-    if known is None:
+    known = congestion_controls().get(algorithm_of(cc))
+    if known is None or is_quic(cc):
         return parse_integer(text, what)
     parameters = {each.name: each for each in known.parameters}
     if name not in parameters:

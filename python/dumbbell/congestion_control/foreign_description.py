@@ -19,6 +19,7 @@ from dumbbell.congestion_control.isolation.protocol import BrokenAnswer
 from dumbbell.congestion_control.isolation.sandbox import is_confined
 from dumbbell.congestion_control.isolation.server_link import environment_of
 from dumbbell.congestion_control.isolation.source_files import find_sources
+from dumbbell.congestion_control.quic import algorithm_of
 
 __all__ = ["describe_file"]
 
@@ -66,7 +67,7 @@ def content_digest(name: str) -> str:
 
 def ask(name: str) -> Mapping[str, Any]:
     """Let a process describe the file; check and escape what it says."""
-    request = environment_of() | {"describe": name, "files": [name]}
+    request = environment_of() | {"describe": name, "files": [algorithm_of(name)]}
     process, word, document = follow(request, [name])
     try:
         if word != "described" or not isinstance(document, dict):

@@ -13,6 +13,7 @@ from dumbbell.congestion_control.choice import (
     is_python_class,
     table_of,
 )
+from dumbbell.congestion_control.quic import stack_of
 
 __all__ = ["short_names"]
 
@@ -57,7 +58,8 @@ def spellings(name: str) -> tuple[str, ...]:
     stem = file_of(file).name
     for ending in SUFFIXES:
         stem = stem.removesuffix(ending)
-    return table_of(name) or stem, file
+    stack = stack_of(name)
+    return stack + (table_of(name) or stem), stack + file
 
 
 def with_directory(name: str, others: Sequence[str]) -> str:

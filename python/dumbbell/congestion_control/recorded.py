@@ -19,6 +19,7 @@ from dumbbell.congestion_control.choice import (
     split_preset,
 )
 from dumbbell.congestion_control.presets import presets_of
+from dumbbell.congestion_control.quic import algorithm_of, split_params
 from dumbbell.congestion_control.sources import Sources, builtin_sources, sources_of_file
 
 __all__ = [
@@ -101,9 +102,9 @@ class RecordedCongestionControl(CongestionControlChoice):
         ScenarioError
             It is not written as results have it.
         """
-        spelled, _, rest = text.partition(":")
+        spelled, rest = split_params(text)
         name, preset = split_preset(spelled)
-        known = presets_of(name).get(preset)
+        known = presets_of(algorithm_of(name)).get(preset)
         try:
             parts = (part.partition("=") for part in filter(None, rest.split(",")))
             params = {key: int(value) for key, _, value in parts}

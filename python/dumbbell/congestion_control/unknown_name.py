@@ -13,7 +13,8 @@ __all__ = ["what_is_meant"]
 TIMES = re.compile(r"(\w*)[x×*](\d{1,6})", re.ASCII)
 #: What is no congestion control algorithm, but is taken for one.
 NO_ALGORITHM = {
-    "quic": ", which is a transport; `dumbbell emulate -- COMMAND` runs a QUIC program",
+    "quic": ", which is a transport; a QUIC flow is `quic/quinn:cubic` or `quic/noq:copa`, and "
+    "`dumbbell emulate -- COMMAND` runs a QUIC program",
     "vs": "; write the algorithms one after the other: `copa cubic`",
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dumbbell.congestion_control import short_names
 from dumbbell.congestion_control.choice import is_file, is_python_class, split_preset
+from dumbbell.congestion_control.quic import split_params
 
 __all__ = [
     "CONNECTION_COLORS",
@@ -96,9 +97,9 @@ def style_of(cc: str) -> Style:
 
 def cc_label(cc: str) -> str:
     """Return a congestion control algorithm as a figure names it, with its parameters."""
-    spelled, colon, params = cc.partition(":")
+    spelled, params = split_params(cc)
     name, preset = split_preset(spelled)
-    return style_of(name).label + f"@{preset}" * bool(preset) + colon + params
+    return style_of(name).label + f"@{preset}" * bool(preset) + f":{params}" * bool(params)
 
 
 def group_colors(ccs: Sequence[str]) -> list[str]:

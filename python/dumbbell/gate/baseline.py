@@ -13,6 +13,7 @@ from dumbbell.base.errors import GateError, ResultError, os_reason
 from dumbbell.base.result_file import read_json
 from dumbbell.base.writing import errors_of_writing, write_file
 from dumbbell.congestion_control.choice import is_file
+from dumbbell.congestion_control.quic import algorithm_of, split_params, stack_of
 from dumbbell.gate.case import Observed, Subject
 from dumbbell.gate.suite_file import build_suite
 from dumbbell.gate.suite_result import CellResult, SuiteResult
@@ -168,10 +169,11 @@ def values_from_list(entries: list[dict[str, Any]]) -> dict[Observed, tuple[floa
 
 def shown_cc(cc: str) -> str:
     """Return a congestion control algorithm's name for messages: a file by its shorter path."""
-    name, colon, params = moved_cc(cc, Path.cwd(), Path.cwd()).partition(":")
+    name, params = split_params(moved_cc(cc, Path.cwd(), Path.cwd()))
     if is_file(name):
-        name = min(name, str(Path(name).resolve()), key=len)
-    return f"{name}{colon}{params}"
+        file = algorithm_of(name)
+        name = stack_of(name) + min(file, str(Path(file).resolve()), key=len)
+    return f"{name}:{params}" if params else name
 
 
 def moved_cc(cc: str, seen_from: Path, to: Path) -> str:
@@ -179,8 +181,8 @@ def moved_cc(cc: str, seen_from: Path, to: Path) -> str:
 
     A source file is stored by its path from the baseline, so that a repository may be anywhere.
     """
-    name, colon, params = cc.partition(":")
+    name, params = split_params(cc)
     if is_file(name):
-        way = os.path.relpath(seen_from / name, to)
-        name = way if "/" in way else f"./{way}"
-    return f"{name}{colon}{params}"
+        way = os.path.relpath(seen_from / algorithm_of(name), to)
+        name = stack_of(name) + (way if "/" in way else f"./{way}")
+    return f"{name}:{params}" if params else name

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dumbbell.base.errors import GateError
+from dumbbell.congestion_control.quic import split_params
 from dumbbell.gate.case import ComparedMetric
 from dumbbell.gate.comparison import Change, MetricChange, compare_cells
 from dumbbell.gate.criterion_outcome import CriterionOutcome, Met, evaluate_criteria
@@ -185,7 +186,7 @@ def evaluate(
 
 def made_by(result: SuiteResult) -> tuple[Any, ...]:
     """Return what a result depends on besides the suite and the seeds."""
-    parameters = result.cc.partition(":")[2]
+    parameters = split_params(result.cc)[1]
     return (
         result.engine, result.engine_build, dict(result.builds), parameters, result.subject.qdisc
     )  # fmt: skip

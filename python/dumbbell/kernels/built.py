@@ -1,7 +1,8 @@
-"""The kernels that were built, in dumbbell's cache: finding, listing, removing."""
+"""The kernels that were built: in dumbbell's cache, or installed as packages of their own."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
 from collections.abc import Mapping
@@ -16,11 +17,13 @@ from dumbbell.base.scratch import scratch_in
 from dumbbell.kernels.recipe import driver_abi, recipe_digest
 from dumbbell.kernels.sources import version_key
 
-__all__ = ["NAME", "BuiltKernel", "find", "kernels", "kernels_place", "remove"]
+__all__ = ["INSTALLED", "NAME", "BuiltKernel", "find", "kernels", "kernels_place", "remove"]
 
 #: The files of a kernel's directory.
 EXECUTABLE, CONFIG, RECORD = "linux", "config", "kernel.json"
 MAX_RECORD_BYTES = 1 << 16
+#: The namespace package to which `make kernel-wheel`'s packages add a directory each.
+INSTALLED = "dumbbell_kernels"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 #: How to have one.
 BUILD_ONE = "build one with `dumbbell kernel build 6.12`"
@@ -132,6 +135,12 @@ def kernels_place() -> Path:
     return cache_place() / "kernels"
 
 
+def installed_places() -> list[Path]:
+    """Return the directories in which packages have installed kernels."""
+    spec = importlib.util.find_spec(INSTALLED)
+    return [Path(each) for each in (spec and spec.submodule_search_locations) or ()]
+
+
 def read_kernel(directory: Path) -> BuiltKernel:
     """Read a kernel's record; one that cannot be read is of a kernel that is damaged."""
     try:
@@ -164,15 +173,21 @@ def kernels() -> list[BuiltKernel]:
     KernelError
         The directory cannot be read.
     """
-    place = kernels_place()
-    try:
-        found = [read_kernel(path) for path in sorted(place.iterdir())
-                 if path.is_dir() and not path.name.startswith(".")]  # fmt: skip
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise KernelError(f"{place}: cannot be read: {os_reason(error)}") from None
-    return sorted(found, key=lambda each: (version_key(each.release), each.built_at), reverse=True)
+    found: dict[str, BuiltKernel] = {}
+    for place in (kernels_place(), *installed_places()):
+        try:
+            inside = sorted(place.iterdir())
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise KernelError(f"{place}: cannot be read: {os_reason(error)}") from None
+        for path in inside:
+            if path.is_dir() and not path.name.startswith((".", "__")):
+                # One that the user built comes before an installed one of its name.
+                found.setdefault(path.name, read_kernel(path))
+    return sorted(
+        found.values(), key=lambda each: (version_key(each.release), each.built_at), reverse=True
+    )
 
 
 def find(name: str | None = None) -> BuiltKernel:
@@ -194,9 +209,10 @@ def find(name: str | None = None) -> BuiltKernel:
     >>> find("6.12").release                                       # doctest: +SKIP
     '6.12.117'
     """
-    if name is not None and NAME.fullmatch(name) and (kernels_place() / name).is_dir():
-        return usable(read_kernel(kernels_place() / name))
     every = kernels()
+    named = next((each for each in every if each.name == name), None)
+    if named is not None:
+        return usable(named)
     if not every:
         what = "no kernel is built" if name is None else f"no kernel `{name}`: none is built"
         raise KernelError(f"{what}; {BUILD_ONE}")
@@ -241,6 +257,11 @@ def remove(name: str) -> BuiltKernel:
     every = kernels()
     for each in every:
         if each.name == name:
+            if each.directory.parent != kernels_place():
+                raise KernelError(
+                    f"kernel `{name}` is part of a package; `pip uninstall dumbbell-kernel-{name}` "
+                    "removes it"
+                )
             try:
                 # Moved first, so that no half of a kernel is found.
                 with scratch_in(each.directory.parent) as scratch:

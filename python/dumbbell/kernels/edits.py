@@ -133,6 +133,12 @@ def edits(hz: int) -> tuple[Edit, ...]:
                      "clocksource_register_hz(&timer_clocksource, NSEC_PER_SEC)"),),
         ),
         Edit(
+            "timers' resolution",
+            "what is due within 500 ns of the last event would be late",
+            (Variant("arch/um/include/linux/time-internal.h", "#define TIMER_MIN_DELTA  500",
+                     "#define TIMER_MIN_DELTA  1"),),
+        ),
+        Edit(
             "clock's cost",
             "a program that asks for the time until something happens waits for that many readings",
             (Variant(clock, "time_travel_update_time_rel(TIMER_MULTIPLIER);",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -261,16 +261,23 @@ class Observation:
         """Each group's transfers that begin between the cut and the end, in order."""
         return group_transfers(self.run, self.cut_us, self.end_us if self.is_phase else None)
 
-    def measured(self, name: str) -> list[list[int]]:
-        """Return what the applications of each group's flows measured, without those that did not.
+    @cached_property
+    def applications(self) -> list[list[Mapping[str, int | None]]]:
+        """What each group's applications measured, without those that measured nothing.
 
         An application measures over the whole run; of a part of it there is nothing.
         """
-        if not self.whole:
-            return [[] for _ in self.members]
-        found = ([self.flows[n].get("application", {}).get(name) for n in numbers]
-                 for numbers in self.members)  # fmt: skip
-        return [[value for value in values if value is not None] for values in found]
+        of_flows = [flow.get("application") if self.whole else None for flow in self.flows]
+        return [
+            [found for number in numbers if (found := of_flows[number])] for numbers in self.members
+        ]
+
+    def measured(self, name: str) -> list[list[int]]:
+        """Return one of their measurements, by group, without those that do not have it."""
+        return [
+            [value for found in of_group if (value := found.get(name)) is not None]
+            for of_group in self.applications
+        ]
 
     @cached_property
     def queue_table(self) -> pa.Table:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dumbbell.congestion_control.choice import split_preset
+from dumbbell.congestion_control.quic import split_params
 from dumbbell.figures.style import (
     CONNECTION_COLORS,
     MARKERS,
@@ -356,7 +357,7 @@ class Names:
     def _own_look(self, key: Key) -> tuple[str, str]:
         """Return how a series looks where no other one does: as the algorithm in its name."""
         if self.axis is not None and is_of_cc(self.axis) and self.parts == (self.place,):
-            style = style_of(split_preset(key[1].partition(":")[0])[0])
+            style = style_of(split_preset(split_params(key[1])[0])[0])
             return style.color, style.marker
         if self.axis is not None and self.parts == (self.place,) and self.axis.numbers is None:
             # The same in every figure of a sweep.

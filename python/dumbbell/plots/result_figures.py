@@ -11,6 +11,7 @@ import numpy as np
 
 from dumbbell.base.errors import ResultError, nearest
 from dumbbell.congestion_control.choice import split_preset
+from dumbbell.congestion_control.quic import split_params
 from dumbbell.figures.figure import Curve, Figure
 from dumbbell.figures.style import OTHER_COLORS, UNKNOWN_COLOR, distinct_markers, style_of
 from dumbbell.metrics import METRICS, Metric
@@ -159,7 +160,7 @@ class SweepView:
 
     def _look_in(self, facet: Facet | None, group: int) -> tuple[str, str]:
         swept = self.swept_in(facet, group)
-        style = None if swept is None else style_of(split_preset(swept.partition(":")[0])[0])
+        style = None if swept is None else style_of(split_preset(split_params(swept)[0])[0])
         others = [color for at, color in enumerate(self.colors) if at != group]
         if style is None or swept == str(self.result.scenario.groups[group].cc):
             return self.colors[group], self.markers[group]

@@ -88,6 +88,7 @@ def curve_of(curve: Curve, *, has_x: bool) -> dict[str, Any]:
         found["x"] = rounded(x)
     if curve.low is not None and curve.high is not None:
         found["low"], found["high"] = rounded(curve.low), rounded(curve.high)
+        found["band"] = curve.band
     return {key: value for key, value in found.items() if value not in ("", 0)}
 
 

@@ -59,6 +59,8 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
     if engine == SIMULATOR:
         check_simulated(ccs)
         return
+    for cc in ccs:
+        check_no_quic(cc)
     if is_uml(engine):
         check_for_guest(guest_kernel(engine), scenarios)
         return
@@ -114,6 +116,16 @@ def check_simulated(ccs: Sequence[CongestionControlChoice]) -> None:
             raise ScenarioError(
                 f"`{cc}` is the running kernel's own; use `--engine kernel`{hint}", key="cc"
             )
+
+
+def check_no_quic(cc: CongestionControlChoice) -> None:
+    """Refuse a QUIC stack outside the simulator: no kernel has one."""
+    if cc.is_quic:
+        raise ScenarioError(
+            f"`{cc}` runs in the simulator only, because kernels have no QUIC; leave out "
+            "`--engine`, or run a QUIC program: `dumbbell emulate -- COMMAND`",
+            key="cc",
+        )
 
 
 def check_program(client: Command, engine: str) -> None:

@@ -19,7 +19,7 @@ from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import SIMULATOR, check_engine, engine_build
 from dumbbell.run.engine_tables import EngineTables
 from dumbbell.run.foreign_run import execute_isolated, is_foreign
-from dumbbell.run.guest import guest_kernel, guest_library, is_uml
+from dumbbell.run.guest import guest_kernel, guest_library, is_uml, placed_for_guest
 from dumbbell.run.programs import with_measured
 from dumbbell.run.run import Run
 from dumbbell.scenario import Scenario
@@ -246,15 +246,20 @@ def execute_in(
     try:
         if is_uml(engine):
             kernel = guest_kernel(engine)
-            output = _core.run_in_guest(
-                scenario.to_json(), kernel.path, guest_library(), control, capture
-            )
+            placed = scenario.with_ccs(placed_for_guest).to_json()
+            output = _core.run_in_guest(placed, kernel.path, guest_library(), control, capture)
         else:
             output = _core.run(scenario.to_json(), control, engine, capture)
     except _core.CongestionControlFault as error:
         raise CongestionControlError(str(error)) from None
     except _core.EngineError as error:
-        raise EngineError(str(error)) from None
+        files = [group.cc.name for group in scenario.groups if group.cc.is_file]
+        ended = "the guest's" in str(error)
+        inside = f"; `{files[0]}` ran in it" if is_uml(engine) and files and ended else ""
+        raise EngineError(f"{error}{inside}") from None
     except _core.Cancelled:
         raise Cancelled("the run was cancelled") from None
-    return json.loads(output.summary()), EngineTables(output)
+    summary = json.loads(output.summary())
+    if is_uml(engine) and any(group.cc.is_file for group in scenario.groups):
+        summary["sandbox"] = {"confined": False, "missing": []}
+    return summary, EngineTables(output)

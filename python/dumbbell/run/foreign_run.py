@@ -93,6 +93,7 @@ def request_of(scenario: Scenario, capture: Capture | None) -> dict[str, Any]:
     """Return the request to the process."""
     from dumbbell.congestion_control.isolation.foreign_process import FUNCTION_LIMIT_S
     from dumbbell.congestion_control.isolation.server_link import environment_of
+    from dumbbell.congestion_control.quic import algorithm_of
 
     captured = None
     if capture is not None:
@@ -109,7 +110,9 @@ def request_of(scenario: Scenario, capture: Capture | None) -> dict[str, Any]:
             ) from None
     return environment_of() | {
         "scenario": scenario.to_json(),
-        "files": sorted({group.cc.runs_from for group in scenario.groups if group.cc.is_file}),
+        "files": sorted(
+            {algorithm_of(group.cc.runs_from) for group in scenario.groups if group.cc.is_file}
+        ),
         "capture": captured,
         "function_limit_s": FUNCTION_LIMIT_S,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 from collections.abc import Sequence
@@ -10,12 +11,22 @@ from typing import TYPE_CHECKING
 
 from dumbbell import _core
 from dumbbell.base.errors import EngineError
+from dumbbell.congestion_control.isolation.sandbox import is_confined
 from dumbbell.scenario import Scenario
 
 if TYPE_CHECKING:
+    from dumbbell.congestion_control import CongestionControlChoice
     from dumbbell.kernels import BuiltKernel
 
-__all__ = ["UML", "check_for_guest", "guest_build", "guest_kernel", "guest_library", "is_uml"]
+__all__ = [
+    "UML",
+    "check_for_guest",
+    "guest_build",
+    "guest_kernel",
+    "guest_library",
+    "is_uml",
+    "placed_for_guest",
+]
 
 #: Not an algorithm, but that of sockets that choose none: `linux/default`.
 DEFAULT = "default"
@@ -65,10 +76,14 @@ def check_for_guest(kernel: BuiltKernel, scenarios: Sequence[Scenario]) -> None:
     """
     for scenario in scenarios:
         for group in scenario.groups:
-            if group.cc.is_file or group.cc.is_python:
+            if group.cc.is_python:
                 raise EngineError(
-                    f"`{group.cc}` is a file, and guests have no sandbox; use `--engine simulator`"
-                    " or `--engine kernel`"
+                    f"`{group.cc}` is written in Python, which no kernel runs; leave out `--engine`"
+                )
+            if group.cc.is_file and is_confined():
+                raise EngineError(
+                    f"`{group.cc}` is a file, and guests have no sandbox; if you trust it, add "
+                    "`--unsafe-no-sandbox`; else use `--engine simulator` or `--engine kernel`"
                 )
             name = group.cc.kernel_name
             # Programs run the kernel's default unless they choose.
@@ -86,6 +101,13 @@ def check_for_guest(kernel: BuiltKernel, scenarios: Sequence[Scenario]) -> None:
             _core.check_for_guest(scenario.to_json())
         except _core.EngineError as error:
             raise EngineError(str(error)) from None
+
+
+def placed_for_guest(cc: CongestionControlChoice) -> CongestionControlChoice:
+    """Return an algorithm as a guest finds it, which has a working directory of its own."""
+    if not cc.is_file or cc.is_python:
+        return cc
+    return dataclasses.replace(cc, path=cc.file.resolve())
 
 
 @functools.cache

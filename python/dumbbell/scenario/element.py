@@ -10,7 +10,7 @@ import functools
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar, Self
 
@@ -93,13 +93,15 @@ def as_fact(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
+#: What stands before the name of a discipline that is the guest kernel's.
+KERNEL = "kernel"
 #: The medium that is a link's `trace`.
 TRACE = "trace"
 
 
 @functools.cache
 def queue_disciplines() -> Mapping[str, Element]:
-    """Return every queue discipline by name."""
+    """Return every queue discipline by name; one of a kernel is named like ours."""
     documents = json.loads(_core.queue_disciplines())
     return {document["name"]: Element.from_json(document) for document in documents}
 
@@ -237,7 +239,7 @@ class ElementChoice(ABC):
     def without_param(self, name: str) -> Self:
         """Return a copy with a parameter at its default."""
         kept = {key: value for key, value in self.params.items() if key != name}
-        return type(self)(self.name, kept)
+        return replace(self, params=kept)
 
     def in_base_units(
         self,
@@ -286,10 +288,49 @@ class LinkElementChoice(ElementChoice):
         return parameter.parse
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class QueueChoice(LinkElementChoice):
-    """A queue discipline as a scenario names it: ``fq_codel:target=5ms,ecn=off``."""
+    """A queue discipline as a scenario names it: ``fq_codel:target=5ms,ecn=off``.
+
+    Attributes
+    ----------
+    of_kernel
+        Whether it is the guest kernel's instead of ours: ``kernel:fq_codel:target=5ms``.
+    """
+
+    of_kernel: bool = False
 
     noun, word = "queue discipline", "queue"
+
+    @classmethod
+    def parse(cls, text: str | Self, what: str = "") -> Self:
+        """Read ``name`` or ``name:parameter=value,…``; `what` names the field in an error."""
+        if isinstance(text, str) and text.strip().startswith(f"{KERNEL}:"):
+            _, _, ours = text.partition(":")
+            return replace(super().parse(ours, what), of_kernel=True)
+        return super().parse(text, what)
+
+    def __str__(self) -> str:
+        ours = super().__str__()
+        return f"{KERNEL}:{ours}" if self.of_kernel else ours
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, QueueChoice) and self.of_kernel != other.of_kernel:
+            return False
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash((super().__hash__(), self.of_kernel))
+
+    def in_base_units(
+        self,
+        limit: int | Mapping[str, int] | None = None,
+        link_rate: int = 0,
+        amount: Callable[[Buffer], Mapping[str, int]] | None = None,
+    ) -> dict[str, Any]:
+        """Return it as the engine takes it: every parameter in base units."""
+        ours = super().in_base_units(limit, link_rate, amount)
+        return {"kind": KERNEL, "like": ours} if self.of_kernel else ours
 
     @classmethod
     def known(cls) -> Mapping[str, Element]:

@@ -47,7 +47,8 @@ class Flows:
         synonyms=("cca", "congestion_control", "algorithm", "ca"),
         doc="Congestion control: a name, a name with parameters (`copa:mode_window_rtts=5`), a "
         "preset (`copa@paper`) or both (`copa@paper:mode_window_rtts=4`), a "
-        "file (`./mine.bpf.c`), or `linux/cubic`, the running kernel's own (kernel engine only); "
+        "file (`./mine.bpf.c`), one over QUIC (`quic/quinn:cubic`, `quic/noq:copa`; simulator "
+        "only), or `linux/cubic`, the running kernel's own (kernel engine only); "
         "`linux/default` is what its hosts have. Programs get it as their hosts' default.",
     )  # fmt: skip
     flows: Field[int, int] = Field(

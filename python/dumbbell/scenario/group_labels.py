@@ -15,6 +15,7 @@ from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.plain_value import to_plain
 from dumbbell.congestion_control.choice import KERNELS_DEFAULT, is_python_class
 from dumbbell.congestion_control.names import short_names
+from dumbbell.congestion_control.quic import stack_of
 from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.link import BOTTLENECK, UP
 from dumbbell.scenario.routes import links_of
@@ -139,7 +140,7 @@ def alternatives(names: Iterable[str]) -> str:
 
 def label_of(cc: CongestionControlChoice) -> str:
     """Return the label of a congestion control algorithm without its parameters."""
-    return PurePath(cc.name).name if cc.is_file else cc.name
+    return stack_of(cc.name) + PurePath(cc.name).name if cc.is_file else cc.name
 
 
 def distinguish(

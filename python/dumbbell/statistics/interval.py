@@ -34,8 +34,8 @@ class Interval:
     n
         Number of values.
     method
-        How it was computed: ``Student t``, ``bootstrap-t``, ``jackknife``, ``all equal`` or
-        ``too few``.
+        How it was computed: ``Student t``, ``bootstrap-t``, ``bootstrap``, ``jackknife``,
+        ``all equal`` or ``too few``.
     """
 
     mean: float

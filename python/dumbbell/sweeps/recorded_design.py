@@ -8,6 +8,7 @@ from typing import Any
 
 from dumbbell.congestion_control import RecordedCongestionControl
 from dumbbell.congestion_control.choice import split_preset
+from dumbbell.congestion_control.quic import split_params
 from dumbbell.congestion_control.recorded import SourceReference
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.trace import Trace
@@ -25,7 +26,7 @@ def recorded_design(document: Mapping[str, Any]) -> Design:
 
     def recorded(text: str) -> RecordedCongestionControl:
         return RecordedCongestionControl.read(
-            text, references.get(split_preset(text.partition(":")[0])[0])
+            text, references.get(split_preset(split_params(text)[0])[0])
         )
 
     words = document["scenario"]

@@ -32,6 +32,8 @@ __all__ = [
 COMPLETE = "_DUMBBELL_COMPLETE"
 #: Where bash breaks words, unlike other shells.
 BREAKS = ":="
+#: What a stack's own algorithm is.
+OF_A_STACK = "in QUIC, the stack's own"
 #: Environment variable for what is before the last break of the word to complete.
 BEFORE_BREAK = "_DUMBBELL_BEFORE_BREAK"
 
@@ -74,22 +76,60 @@ def complete_what(incomplete: str) -> list[tuple[str, str]]:
     """Complete a CCA: ``co``, ``copa@p``, ``copa:mode_``, ``copa:a=0,b``."""
     from dumbbell.congestion_control import congestion_controls
     from dumbbell.congestion_control.presets import presets_of
+    from dumbbell.congestion_control.quic import QUIC, names_of_stacks
 
     known = congestion_controls()
     before = os.environ.get(BEFORE_BREAK, "")
+    if (before + incomplete).startswith(QUIC):
+        return complete_over_quic(before, incomplete)
     name, colon, parameters = (before + incomplete).partition(":")
     spelled, at, _ = name.partition("@")
     if at and not colon:
         presets = presets_of(spelled).items()
         return matching(incomplete, ((f"{spelled}@{each}", p.doc) for each, p in presets))
     if not colon:
-        return matching(incomplete, ((each, cc.title) for each, cc in known.items()))
+        ours = [(each, cc.title) for each, cc in known.items()]
+        return matching(incomplete, [*ours, *((each, OF_A_STACK) for each in names_of_stacks())])
     if spelled not in known:
         return []
     done = (name + colon + parameters[: 1 + parameters.rfind(",")]).removeprefix(before)
     return matching(
         incomplete, ((f"{done}{p.name}={p.default}", p.doc) for p in known[spelled].parameters)
     )
+
+
+def complete_over_quic(before: str, incomplete: str) -> list[tuple[str, str]]:
+    """Complete an algorithm over QUIC: ``quic/noq:b``, ``quic/noq:bbr3:mt``."""
+    from dumbbell.base.errors import DumbbellError
+    from dumbbell.congestion_control import congestion_controls, describe
+    from dumbbell.congestion_control.quic import (
+        algorithm_of,
+        names_of_stacks,
+        split_params,
+        with_ours,
+    )
+
+    text = before + incomplete
+    stack, colon, rest = text.partition(":")
+    if ":" not in rest:
+        known = congestion_controls()
+        names = with_ours(stack + colon, list(known)) if colon else names_of_stacks()
+        own = set(names_of_stacks())
+        titles = {
+            name: OF_A_STACK if name in own else known[algorithm_of(name)].title for name in names
+        }
+        candidates = [(name, title) for name, title in titles.items() if name.startswith(text)]
+    else:
+        name, parameters = split_params(text)
+        try:
+            described = describe(name)
+        except DumbbellError:
+            return []
+        done = f"{name}:{parameters[: 1 + parameters.rfind(',')]}"
+        candidates = [
+            (f"{done}{each.name}={each.default}", each.doc) for each in described.parameters
+        ]
+    return matching(incomplete, ((each.removeprefix(before), doc) for each, doc in candidates))
 
 
 def complete_discipline(incomplete: str) -> list[tuple[str, str]]:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from dumbbell.runs.progress import Progress as RunProgress
 
 __all__ = [
-    "error", "note", "note_cache", "out", "print_files", "print_json", "print_line", "progress_bar",
-    "show_page",
+    "error", "note", "note_cache", "open_page", "out", "print_files", "print_json", "print_line",
+    "progress_bar", "show_page",
 ]  # fmt: skip
 
 #: Width of tables that go into a file or pipe.
@@ -277,8 +277,13 @@ def duration(time_s: float) -> str:
 
 def show_page(path: Path) -> None:
     """Open a page in the browser, or print where it is if there is no display."""
+    if not open_page(path.resolve().as_uri()):
+        print_line(f"open {path.resolve().as_uri()}")
+
+
+def open_page(address: str) -> bool:
+    """Open an address in the browser; whether there is one, on a display."""
     import webbrowser  # slow to import
 
     has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
-    if not (has_display and webbrowser.open(path.resolve().as_uri())):
-        print_line(f"open {path.resolve().as_uri()}")
+    return has_display and webbrowser.open(address)

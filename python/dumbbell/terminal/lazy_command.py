@@ -56,8 +56,8 @@ class LazyCommand(TyperCommand):
     Parameters
     ----------
     name
-        Of the command; its module is `<package>.<name>` (its last word), with `<name>_command` and
-        `EXAMPLES`, or `<name>_app` where it has commands of its own.
+        Of the command; its module is `<package>.<name>` (its last word, `-` as `_`), with
+        `<name>_command` and `EXAMPLES`, or `<name>_app` where it has commands of its own.
     help_line
         The first line of its help.
     package
@@ -67,7 +67,7 @@ class LazyCommand(TyperCommand):
     def __init__(self, name: str, help_line: str, package: str = "dumbbell.cli") -> None:
         super().__init__(name, help=help_line)
         self.package = package
-        self.place = name.split()[-1]
+        self.place = name.split()[-1].replace("-", "_")
 
     def load(self) -> Any:
         """Return the command itself."""

@@ -89,7 +89,7 @@ Live = Annotated[
     bool,
     typer.Option(
         "--live",
-        help="Show rates, RTTs and queues as moving lines meanwhile; `q` ends it.",
+        help="Show rates, RTTs and queues on a page meanwhile, with sliders for `emulate`'s path.",
         rich_help_panel=rare(RUN),
     ),
 ]

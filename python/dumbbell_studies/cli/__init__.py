@@ -1,1 +1,1 @@
-"""The commands of the studies: `reproduce`, `search`, `tune`, `ablate` and `score`."""
+"""The commands of the studies: `reproduce`, `search`, `conform`, `tune`, `ablate` and `score`."""

@@ -11,6 +11,7 @@ import typer
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities import Time, pluralize
 from dumbbell.compare import WORST
+from dumbbell.run import KERNEL, UML, check_engine
 from dumbbell.runs import Cache
 from dumbbell.scenario_space import SPACES
 from dumbbell.terminal import (
@@ -43,6 +44,8 @@ EXAMPLES = (
     "dumbbell search ./mine.bpf.c --space loss-window --budget 2min --out found",
     "dumbbell search bbr --worst queue_delay_p95_us --space cross --evaluations 500",
 )
+#: Engines that a finding can be confirmed on.
+LINUX_ENGINES = (KERNEL, UML)
 #: Panel of `--help`.
 SEARCH = "Search"
 #: Of a run, unless the user sets it: short enough for thousands of them.
@@ -109,13 +112,15 @@ def search_command(
         ),
     ] = None,
     confirmed: Annotated[
-        bool,
+        str | None,
         typer.Option(
             "--confirm",
-            help="Run what is found on this machine's Linux TCP too.",
+            metavar="|".join(LINUX_ENGINES),
+            help="Run what is found on Linux too: on this machine's, or in virtual time.",
             rich_help_panel=SEARCH,
+            show_default=False,
         ),
-    ] = False,
+    ] = None,
     unsafe: UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     linux_tree: LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     jobs: Jobs = None,
@@ -146,6 +151,8 @@ def search_command(
             "`dumbbell search` takes one algorithm; set its path by options, like `--rate 20mbit`"
         )
     scenario = base_scenario([cc], values)
+    if confirmed is not None:
+        check_confirming(confirmed)
     budget_s = None
     if budget is not None or evaluations is None:
         budget_s = Time.parse(budget or BUDGET, "budget", minimum=10**9).seconds
@@ -160,8 +167,8 @@ def search_command(
             scenario, against, worst=worst, space=space, budget_s=budget_s, evaluations=evaluations,
             seed=scenario.seed, jobs=jobs, cache=kept or False, on_progress=follow,
         )  # fmt: skip
-    if confirmed and result.failure is not None and not result.is_interrupted:
-        result = on_the_kernel(result)
+    if confirmed is not None and result.failure is not None and not result.is_interrupted:
+        result = on_linux(result, confirmed)
     note_cache(kept)
     written = []
     if out_dir is not None and result.failure is not None:
@@ -175,17 +182,27 @@ def search_command(
     return 1 if result.failure is not None else 0
 
 
-def on_the_kernel(result: SearchResult) -> SearchResult:
-    """Run what was found on the kernel, with a progress bar."""
+def check_confirming(engine: str) -> None:
+    """Refuse an engine that is not Linux, before a search begins."""
+    if engine.partition(":")[0] not in LINUX_ENGINES:
+        raise ScenarioError(
+            f"--confirm is `{engine}`; use {' or '.join(f'`{each}`' for each in LINUX_ENGINES)}"
+        )
+    check_engine(engine)
+
+
+def on_linux(result: SearchResult, engine: str) -> SearchResult:
+    """Run what was found on Linux, with a progress bar."""
     from dataclasses import replace
 
     finding = result.finding
     if finding is None:
         return result
-    note(real_time_note([finding.scenario.time.seconds] * (2 * KERNEL_SEEDS), 1))
-    with progress_bar("running on the kernel") as bar:
-        follow = partial(bar.at_run, of="on the kernel: ")
-        return replace(result, finding=confirm(finding, follow))
+    if engine == KERNEL:
+        note(real_time_note([finding.scenario.time.seconds] * (2 * KERNEL_SEEDS), 1))
+    with progress_bar(f"running on the engine {engine}") as bar:
+        follow = partial(bar.at_run, of=f"{engine}: ")
+        return replace(result, finding=confirm(finding, engine, follow))
 
 
 def show(result: SearchResult, worst: str, written: list[Path]) -> None:
@@ -203,7 +220,7 @@ def show(result: SearchResult, worst: str, written: list[Path]) -> None:
     if result.failure is None:
         note("fresh seeds do not confirm it: it does not count as a failure, no test is written")
     if finding.confirmation is not None and finding.confirmation.why:
-        note(f"on the kernel: {finding.confirmation.why}")
+        note(f"on Linux: {finding.confirmation.why}")
     print_line(f"shrunk from {pluralize(len(finding.found.elements), 'element')} to "
                f"{len(finding.candidate.elements)} ({counted})")  # fmt: skip
     if written:

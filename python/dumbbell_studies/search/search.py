@@ -206,7 +206,7 @@ def plain_of(scenario: Scenario, against: CongestionControlChoice, worst: Worst)
         if cc.is_kernels_own:
             raise ScenarioError(
                 f"`{cc}` runs on the kernel only, and a search simulates; use a file or a built-in "
-                "one, and `--confirm` to try what is found on the kernel",
+                "one, and `--confirm kernel` or `--confirm uml` to try what is found on Linux",
                 key="cc",
             )
     return Plain(scenario, group.cc, against, max(group.flows, worst.flows), worst.has_competitor)
@@ -320,8 +320,12 @@ def bound_of(score: float, worst: Worst) -> float:
     return max(BOUND * score, worst.least)
 
 
-def confirm(finding: Weakness, on_progress: Callable[[Progress], None] | None = None) -> Weakness:
-    """Run what was found on the live kernel, and return it with what that says.
+def confirm(
+    finding: Weakness,
+    engine: str = KERNEL,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Weakness:
+    """Run what was found on an engine that is Linux, and return it with what that says.
 
     Seeds with an INVALID run are replaced by further ones, in at most `KERNEL_TRIES` rounds.
     """
@@ -338,8 +342,8 @@ def confirm(finding: Weakness, on_progress: Callable[[Progress], None] | None = 
                 )
                 for seed in range(first, first + missing)
             ]
-            check_engine(KERNEL, *(each for pair in pairs for each in pair))
-            outcomes += compared(pairs, finding.worst, engine=KERNEL, on_progress=on_progress)
+            check_engine(engine, *(each for pair in pairs for each in pair))
+            outcomes += compared(pairs, finding.worst, engine=engine, on_progress=on_progress)
             if len(sound(outcomes)) == KERNEL_SEEDS:
                 break
     except EngineError as error:

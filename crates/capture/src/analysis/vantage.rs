@@ -92,25 +92,25 @@ impl EchoProbe {
         self.last_tsval = Some(tsval);
     }
 
-    /// A packet of the other direction.
+    /// A packet of the other direction; the time since the TSval that it echoes, if that was awaited.
     #[inline]
-    pub(crate) fn on_tsecr(&mut self, tsecr: u32, now_ns: u64) {
-        let Some((tsval, sent_ns)) = self.pending else {
-            return;
-        };
+    pub(crate) fn on_tsecr(&mut self, tsecr: u32, now_ns: u64) -> Option<u64> {
+        let (tsval, sent_ns) = self.pending?;
         if super::sequence::is_before(tsecr, tsval) {
-            return;
+            return None;
         }
         self.pending = None;
-        if tsecr == tsval {
-            let round_trip_ns = now_ns.saturating_sub(sent_ns);
-            self.min_ns = match self.count {
-                0 => round_trip_ns,
-                _ => self.min_ns.min(round_trip_ns),
-            };
-            self.sum_ns = self.sum_ns.saturating_add(round_trip_ns);
-            self.count += 1;
+        if tsecr != tsval {
+            return None;
         }
+        let round_trip_ns = now_ns.saturating_sub(sent_ns);
+        self.min_ns = match self.count {
+            0 => round_trip_ns,
+            _ => self.min_ns.min(round_trip_ns),
+        };
+        self.sum_ns = self.sum_ns.saturating_add(round_trip_ns);
+        self.count += 1;
+        Some(round_trip_ns)
     }
 
     /// Shortest and mean, if there was an echo.

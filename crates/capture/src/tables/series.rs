@@ -53,6 +53,13 @@ pub(crate) fn series(views: &[View], points: &Points) -> Batch {
             }),
         ),
         (
+            "near_rtt_us",
+            micros(&bins, |(.., bin)| {
+                let count = f64::from(bin.near_rtt_count);
+                (count > 0.0).then(|| bin.near_rtt_sum_ns as f64 / count)
+            }),
+        ),
+        (
             "inflight_bytes",
             maybe_uints(&bins, |(_, _, has_ack, bin)| {
                 has_ack.then_some(bin.inflight_bytes)
@@ -69,6 +76,10 @@ pub(crate) fn series(views: &[View], points: &Points) -> Batch {
         (
             "retransmitted_pkts",
             uints(&bins, |(.., bin)| bin.retransmitted_pkts.into()),
+        ),
+        (
+            "unseen_original_pkts",
+            uints(&bins, |(.., bin)| bin.unseen_original_pkts.into()),
         ),
         (
             "window_bytes",

@@ -3,6 +3,7 @@
 mod compression;
 mod conversation;
 mod damage;
+mod datagrams;
 mod files;
 mod formats;
 mod frames;

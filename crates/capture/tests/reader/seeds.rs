@@ -8,6 +8,7 @@ use dumbbell_capture::TcpFlags;
 
 use crate::reader::compression::{gzip, zstd};
 use crate::reader::conversation::conversation;
+use crate::reader::datagrams::download;
 use crate::reader::files::{MICROSECONDS, NANOSECONDS, ORDERS, Order, Pcap, Pcapng, pcap};
 use crate::reader::frames::{ETHERNET, Segment, data, ethernet, ipv4, ipv6};
 use crate::reader::read;
@@ -159,6 +160,16 @@ fn of_the_headers() {
         seed(name, [&[high, low, 1], frame.as_slice()].concat())
     });
     assert_seeds("headers", seeds.collect());
+}
+
+/// A first byte chooses the limits; a capture follows.
+#[test]
+fn of_the_datagrams() {
+    let seeds = [0, 7].map(|limits| {
+        let bytes = [&[limits], download(6).as_slice()].concat();
+        seed(format!("download-{limits}"), bytes)
+    });
+    assert_seeds("datagrams", seeds.to_vec());
 }
 
 /// A first byte chooses the options of the analysis; a capture follows, or facts of packets, 16 bytes each.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-use dumbbell_cc_abi::{AckSample, CaEvent, CaState, LostSegment, ModuleOps, Ops, RateSample, Sock};
+use dumbbell_cc_abi::{AckSample, CaEvent, CaState, LostSegment, ModuleOps, RateSample, Sock};
 
 use crate::host::fault::{
     Fault, HELD_RUNAWAY_TIMES, LARGEST_WINDOW_BYTES, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy,
@@ -26,10 +26,9 @@ pub struct Flow {
     /// The socket, shared by the simulated TCP and the congestion control algorithm.
     pub sock: Sock,
     storage: Storage,
-    /// The instance's, unless a kernel module gave this socket another table.
-    ops: Ops,
-    tso_segs: Option<unsafe extern "C" fn(&mut Sock, u32) -> u32>,
-    skb_marked_lost: Option<unsafe extern "C" fn(&mut Sock, &LostSegment)>,
+    /// The instance's, unless a kernel module gave this socket another table. Shared, so that many flows have one in the
+    /// processor's cache.
+    table: Rc<ModuleOps>,
     /// In place of the storage, if the congestion control algorithm is not written in C.
     hosted: Option<HostedPointer>,
     /// Address that the socket carries for the congestion control algorithm: of the storage, or of `hosted`.
@@ -52,17 +51,10 @@ impl Flow {
         let address = hosted
             .as_ref()
             .map_or_else(|| storage.address(), HostedPointer::address);
-        let ModuleOps {
-            ops,
-            tso_segs,
-            skb_marked_lost,
-        } = *instance.ops();
         Self {
             sock: Sock::new(),
             storage,
-            ops,
-            tso_segs,
-            skb_marked_lost,
+            table: Rc::clone(instance.ops()),
             hosted,
             address,
             watch: instance.is_bpf_source().then(Box::default),
@@ -133,7 +125,7 @@ impl Flow {
     pub fn init(&mut self) {
         self.sock.prior_ssthresh = 0;
         self.sock.icsk_ca_ops = self.instance.module_ops();
-        if let Some(init) = self.ops.init {
+        if let Some(init) = self.table.ops.init {
             let sock = self.enter(Op::Init);
             // SAFETY: `enter`.
             unsafe { init(sock) };
@@ -141,11 +133,7 @@ impl Flow {
         }
         match self.instance.exchanged_ops(self.sock.icsk_ca_ops) {
             None => {}
-            Some(Ok(table)) => {
-                self.ops = table.ops;
-                self.tso_segs = table.tso_segs;
-                self.skb_marked_lost = table.skb_marked_lost;
-            }
+            Some(Ok(table)) => self.table = Rc::new(table),
             Some(Err(violation)) => self.note_exchange(violation),
         }
         self.sock.icsk_ca_bits |= CA_INITIALIZED;
@@ -155,7 +143,7 @@ impl Flow {
     /// connection when a segment left, and that a loss probe repaired a loss.
     #[inline]
     pub fn is_of_patched_kernel(&self) -> bool {
-        self.tso_segs.is_some() || self.skb_marked_lost.is_some()
+        self.table.tso_segs.is_some() || self.table.skb_marked_lost.is_some()
     }
 
     /// Whether rate samples should have the state of the connection when the segment left:
@@ -168,7 +156,7 @@ impl Flow {
     /// The slow-start threshold after a loss, packets.
     #[inline]
     pub fn ssthresh(&mut self) -> u32 {
-        let ssthresh = self.ops.ssthresh.expect("checked on load");
+        let ssthresh = self.table.ops.ssthresh.expect("checked on load");
         let sock = self.enter(Op::Ssthresh);
         // SAFETY: `enter`.
         let value = unsafe { ssthresh(sock) };
@@ -180,13 +168,13 @@ impl Flow {
     /// and pacing updates.
     #[inline]
     pub fn has_cong_control(&self) -> bool {
-        self.ops.cong_control.is_some()
+        self.table.ops.cong_control.is_some()
     }
 
     /// Sets cwnd and pacing rate from a delivery-rate sample, at the end of an ACK's processing.
     #[inline]
     pub fn cong_control(&mut self, ack: u32, flag: i32, rs: &RateSample) {
-        if let Some(cong_control) = self.ops.cong_control {
+        if let Some(cong_control) = self.table.ops.cong_control {
             let sock = self.enter(Op::CongControl);
             // SAFETY: `enter`; the sample is only read, during the call.
             unsafe { cong_control(sock, ack, flag, rs) };
@@ -197,7 +185,7 @@ impl Flow {
     /// Grows cwnd for `acked` newly acknowledged packets.
     #[inline]
     pub fn cong_avoid(&mut self, ack: u32, acked: u32) {
-        if let Some(cong_avoid) = self.ops.cong_avoid {
+        if let Some(cong_avoid) = self.table.ops.cong_avoid {
             let sock = self.enter(Op::CongAvoid);
             // SAFETY: `enter`.
             unsafe { cong_avoid(sock, ack, acked) };
@@ -209,7 +197,7 @@ impl Flow {
     /// `icsk_ca_state` is still the old one, as in Linux.
     #[inline]
     pub fn set_state(&mut self, state: CaState) {
-        if let Some(set_state) = self.ops.set_state {
+        if let Some(set_state) = self.table.ops.set_state {
             let sock = self.enter(Op::SetState);
             // SAFETY: `enter`.
             unsafe { set_state(sock, state as u8) };
@@ -222,13 +210,13 @@ impl Flow {
     #[inline]
     pub fn cwnd_event(&mut self, event: CaEvent) {
         if event == CaEvent::TxStart
-            && let Some(cwnd_event_tx_start) = self.ops.cwnd_event_tx_start
+            && let Some(cwnd_event_tx_start) = self.table.ops.cwnd_event_tx_start
         {
             let sock = self.enter(Op::CwndEventTxStart);
             // SAFETY: `enter`.
             unsafe { cwnd_event_tx_start(sock) };
             self.leave(Op::CwndEventTxStart);
-        } else if let Some(cwnd_event) = self.ops.cwnd_event {
+        } else if let Some(cwnd_event) = self.table.ops.cwnd_event {
             let sock = self.enter(Op::CwndEvent);
             // SAFETY: `enter`.
             unsafe { cwnd_event(sock, event as u32) };
@@ -240,7 +228,7 @@ impl Flow {
     /// before losses are detected; `flags` are `CA_ACK_*`.
     #[inline]
     pub fn in_ack_event(&mut self, flags: u32) {
-        if let Some(in_ack_event) = self.ops.in_ack_event {
+        if let Some(in_ack_event) = self.table.ops.in_ack_event {
             let sock = self.enter(Op::InAckEvent);
             // SAFETY: `enter`.
             unsafe { in_ack_event(sock, flags) };
@@ -251,13 +239,13 @@ impl Flow {
     /// Whether the congestion control algorithm wants [`Flow::pkts_acked`].
     #[inline]
     pub fn has_pkts_acked(&self) -> bool {
-        self.ops.pkts_acked.is_some()
+        self.table.ops.pkts_acked.is_some()
     }
 
     /// Reports newly acknowledged packets and their RTT to the congestion control algorithm.
     #[inline]
     pub fn pkts_acked(&mut self, sample: &AckSample) {
-        if let Some(pkts_acked) = self.ops.pkts_acked {
+        if let Some(pkts_acked) = self.table.ops.pkts_acked {
             let sock = self.enter(Op::PktsAcked);
             // SAFETY: `enter`; the sample is only read, during the call.
             unsafe { pkts_acked(sock, sample) };
@@ -268,7 +256,7 @@ impl Flow {
     /// The smallest TSO burst that the congestion control algorithm wants, packets, if it has the op.
     #[inline]
     pub fn min_tso_segs(&mut self) -> Option<u32> {
-        let min_tso_segs = self.ops.min_tso_segs?;
+        let min_tso_segs = self.table.ops.min_tso_segs?;
         let sock = self.enter(Op::MinTsoSegs);
         // SAFETY: `enter`.
         let value = unsafe { min_tso_segs(sock) };
@@ -279,7 +267,7 @@ impl Flow {
     /// The size of a TSO burst, packets, if the congestion control algorithm chooses it.
     #[inline]
     pub fn tso_segs(&mut self) -> Option<u32> {
-        let tso_segs = self.tso_segs?;
+        let tso_segs = self.table.tso_segs?;
         let mss_bytes = self.sock.mss_cache;
         let sock = self.enter(Op::TsoSegs);
         // SAFETY: `enter`.
@@ -291,13 +279,13 @@ impl Flow {
     /// Whether the congestion control algorithm wants [`Flow::skb_marked_lost`].
     #[inline]
     pub fn has_skb_marked_lost(&self) -> bool {
-        self.skb_marked_lost.is_some()
+        self.table.skb_marked_lost.is_some()
     }
 
     /// Reports a segment that was just declared lost.
     #[inline]
     pub fn skb_marked_lost(&mut self, segment: &LostSegment) {
-        if let Some(skb_marked_lost) = self.skb_marked_lost {
+        if let Some(skb_marked_lost) = self.table.skb_marked_lost {
             let sock = self.enter(Op::SkbMarkedLost);
             // SAFETY: `enter`; the segment is only read, during the call.
             unsafe { skb_marked_lost(sock, segment) };
@@ -308,7 +296,7 @@ impl Flow {
     /// cwnd after a recovery that turned out to be spurious, packets.
     #[inline]
     pub fn undo_cwnd(&mut self) -> u32 {
-        let undo_cwnd = self.ops.undo_cwnd.expect("checked on load");
+        let undo_cwnd = self.table.ops.undo_cwnd.expect("checked on load");
         let sock = self.enter(Op::UndoCwnd);
         // SAFETY: `enter`.
         let cwnd_pkts = unsafe { undo_cwnd(sock) };
@@ -323,7 +311,7 @@ impl Flow {
     /// default is 2).
     #[inline]
     pub fn sndbuf_expand(&mut self) -> Option<u32> {
-        let sndbuf_expand = self.ops.sndbuf_expand?;
+        let sndbuf_expand = self.table.ops.sndbuf_expand?;
         let sock = self.enter(Op::SndbufExpand);
         // SAFETY: `enter`.
         let value = unsafe { sndbuf_expand(sock) };
@@ -459,7 +447,7 @@ impl Drop for Flow {
         if self.sock.icsk_ca_bits & CA_INITIALIZED == 0 {
             return;
         }
-        if let Some(release) = self.ops.release {
+        if let Some(release) = self.table.ops.release {
             let sock = self.enter(Op::Release);
             // SAFETY: `enter`; the storage is freed after this.
             unsafe { release(sock) };

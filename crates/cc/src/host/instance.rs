@@ -35,7 +35,7 @@ use crate::request::{Request, choose_params};
 /// shared object that no other instance sees. It lives as long as any of its flows.
 #[derive(Debug)]
 pub struct Instance {
-    ops: ModuleOps,
+    ops: Rc<ModuleOps>,
     name: String,
     build: String,
     params: BTreeMap<String, i64>,
@@ -125,7 +125,7 @@ impl Instance {
             .map_err(invalid)?;
         Ok(Self {
             name: ops::check(&ops.ops).map_err(invalid)?.to_owned(),
-            ops,
+            ops: Rc::new(ops),
             module_ops,
             build: digest(object),
             params,
@@ -155,7 +155,7 @@ impl Instance {
         let instance = Self {
             name: ops::check(&ops).map_err(invalid)?.to_owned(),
             module_ops: None,
-            ops: ModuleOps::stock(ops),
+            ops: Rc::new(ModuleOps::stock(ops)),
             build: hosted.build.clone(),
             params: hosted.params.clone(),
             declarations: hosted.declarations(),
@@ -299,7 +299,7 @@ impl Instance {
     }
 
     #[inline]
-    pub(crate) fn ops(&self) -> &ModuleOps {
+    pub(crate) fn ops(&self) -> &Rc<ModuleOps> {
         &self.ops
     }
 

@@ -9,6 +9,7 @@
 //! | `files` | what the process of a guest reads and leaves |
 //! | `socket_fields`, `algorithms` | congestion control algorithms of ours, which the kernel calls |
 //! | `plan` | what the guest is to make: hosts and flows |
+//! | `qdiscs` | queue disciplines of the guest's kernel |
 //! | `requested`, `programs` | programs of the user in its hosts |
 //! | `series` | samples of the flows |
 
@@ -16,6 +17,7 @@ mod algorithms;
 pub mod files;
 mod plan;
 mod programs;
+mod qdiscs;
 mod requested;
 mod series;
 mod socket_fields;
@@ -23,6 +25,7 @@ mod socket_fields;
 use std::sync::{Arc, Mutex};
 
 use dumbbell_capture::CaptureConfig;
+pub use dumbbell_net::KernelQueue;
 use dumbbell_results::Output;
 use dumbbell_scenario::{Scenario, Way};
 
@@ -52,6 +55,7 @@ pub use algorithms::{Call, PlannedCc};
 pub use plan::{PlannedFlow, PlannedHost, check};
 pub use programs::PlannedProgram;
 use programs::Programs;
+pub use qdiscs::PlannedQdisc;
 pub use requested::{RequestedProgram, RequestedPrograms};
 use series::Series;
 pub use series::State;
@@ -113,6 +117,9 @@ pub struct Guest {
     tap: Option<Tap>,
     next_write_ns: u64,
     programs: Option<Programs>,
+    qdiscs: Vec<PlannedQdisc>,
+    /// The queue of each of them.
+    queues: Vec<Arc<dyn KernelQueue>>,
     end: RunEnd,
     failure: Option<Error>,
 }
@@ -156,6 +163,8 @@ impl Guest {
             programs: programs
                 .map(|requested| Programs::new(requested, &scenario))
                 .transpose()?,
+            qdiscs: qdiscs::planned(&scenario)?,
+            queues: Vec::new(),
             end: RunEnd::at(u64::MAX),
             scenario,
             outgoing,
@@ -182,6 +191,29 @@ impl Guest {
     /// The programs, by number.
     pub fn programs(&self) -> &[PlannedProgram] {
         self.programs.as_ref().map_or(&[], Programs::planned)
+    }
+
+    /// The queue disciplines that the kernel is to make.
+    pub fn qdiscs(&self) -> &[PlannedQdisc] {
+        &self.qdiscs
+    }
+
+    /// The kernel's part of each of them, in the same order; before the run begins.
+    pub fn give_queues(&mut self, queues: Vec<Arc<dyn KernelQueue>>) {
+        self.queues = queues;
+    }
+
+    /// A queue discipline of the kernel wants to be asked for a packet; when the network is due next.
+    pub fn queue_ready(&mut self, now_ns: u64, qdisc: u32) -> u64 {
+        set_virtual_ns(now_ns);
+        let Some(qdisc) = self.qdiscs.get(qdisc as usize) else {
+            return u64::MAX;
+        };
+        let link = qdisc.link as usize;
+        if let Some(relay) = &mut self.relay {
+            relay.wake(link, now_ns);
+        }
+        self.relay.as_ref().map_or(u64::MAX, Driven::due_ns)
     }
 
     /// The algorithms that the kernel is to call, by number.
@@ -224,12 +256,15 @@ impl Guest {
         set_virtual_ns(now_ns);
         self.epoch_ns = epoch_ns;
         self.end = RunEnd::at(epoch_ns + self.scenario.duration_ns);
+        let queues = self.qdiscs.iter().map(|qdisc| qdisc.link as usize);
+        let queues = queues.zip(self.queues.iter().cloned()).collect();
         self.relay = Some(Driven::new(
             &self.hosts,
             &self.scenario,
             epoch_ns,
             &self.end,
             self.tap.take(),
+            queues,
         )?);
         Ok(())
     }

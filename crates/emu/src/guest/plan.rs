@@ -59,6 +59,8 @@ pub struct PlannedListener {
     pub port: u16,
     /// Differentiated services codepoint of what it sends.
     pub dscp: u8,
+    /// Whether it acknowledges each segment at once.
+    pub quick_ack: bool,
     /// Limit of the receive window and the buffer for it, bytes, if it is limited.
     pub window_bytes: Option<(u32, u64)>,
 }
@@ -119,8 +121,8 @@ pub fn check(scenario: &Scenario) -> Result<(), Error> {
         if !group.traffic.is_bulk() {
             return refused("an application".to_owned());
         }
-        if !group.host.delayed_ack {
-            return refused("`delayed_ack = false`".to_owned());
+        if !group.host.delayed_ack && group.program.is_some() {
+            return refused("`delayed_ack = false` of programs".to_owned());
         }
         if group.host.ecn == GroupEcn::AccEcn {
             return refused("ecn `accecn`".to_owned());
@@ -200,6 +202,7 @@ fn listener(group: &Group) -> PlannedListener {
     PlannedListener {
         port: RECEIVER_PORT,
         dscp: group.dscp,
+        quick_ack: !group.host.delayed_ack,
         window_bytes: limited_window(group).map(|window| (window, buffer_bytes(window))),
     }
 }

@@ -253,6 +253,10 @@ impl Header for Frame {
         traffic_class(self.packet()).map(|class| class >> 2)
     }
 
+    fn ip_packet(&self) -> &[u8] {
+        self.packet()
+    }
+
     fn garble(&mut self, draw: u64) -> bool {
         let is_partial = self.needs_checksum();
         if let Some(packet) = self.packet_mut() {

@@ -4,7 +4,7 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_net::{Event, Header as _, LinkMeter, Network, Outlook, Packet};
+use dumbbell_net::{Event, Header as _, KernelQueue, LinkMeter, Network, Outlook, Packet};
 use dumbbell_results::{QueueSamples, QueueStatistics};
 use dumbbell_scenario::{Scenario, Way, leads_there, route};
 
@@ -69,6 +69,8 @@ pub(crate) struct Carrier {
     next_publish_ns: u64,
     queue: QueueSamples,
     next_sample_ns: u64,
+    /// A kernel that has a queue goes by its own clock: everything must happen on time.
+    is_punctual: bool,
     /// Up to when events have happened, ns.
     now_ns: u64,
     has_begun: bool,
@@ -106,6 +108,7 @@ impl Carrier {
             next_publish_ns: 0,
             queue: QueueSamples::new(scenario),
             next_sample_ns: u64::MAX,
+            is_punctual: false,
             now_ns: 0,
             has_begun: false,
             measurement: None,
@@ -156,7 +159,25 @@ impl Carrier {
             (true, None) => self.end.ns(),
             _ => u64::MAX,
         };
-        self.outlook.next_delivery_ns(&self.network).min(edge_ns)
+        let event_ns = if self.is_punctual {
+            self.network.next_event_ns()
+        } else {
+            self.outlook.next_delivery_ns(&self.network)
+        };
+        event_ns.min(edge_ns)
+    }
+
+    /// The kernel has the queues of these links.
+    pub(crate) fn give_queues(&mut self, queues: Vec<(usize, Arc<dyn KernelQueue>)>) {
+        self.is_punctual = !queues.is_empty();
+        for (link, queue) in queues {
+            self.network.link_mut(link).give_kernel(queue);
+        }
+    }
+
+    /// The kernel that has a link's queue wants to be asked for a packet.
+    pub(crate) fn wake(&mut self, link: usize, now_ns: u64) {
+        self.network.wake(link, now_ns.max(self.now_ns));
     }
 
     /// What hosts sent other than TCP and UDP packets for one another.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use dumbbell_net::KernelQueue;
 use dumbbell_scenario::{Scenario, Way};
 
 use super::carrier::Carrier;
@@ -34,13 +35,14 @@ pub(crate) struct Driven {
 
 impl Driven {
     /// The network between `hosts`; what is measured starts at `epoch_ns` and ends at `end`, and what is
-    /// counted of flows is shown to `tap`.
+    /// counted of flows is shown to `tap`. Links whose queue is the kernel's are given it.
     pub(crate) fn new(
         hosts: &Arc<Hosts>,
         scenario: &Scenario,
         epoch_ns: u64,
         end: &RunEnd,
         tap: Option<Tap>,
+        queues: Vec<(usize, Arc<dyn KernelQueue>)>,
     ) -> Result<Self, Error> {
         let flows = 0..scenario.flow_count();
         let latest_rtts: Arc<Vec<LatestRtt>> =
@@ -67,7 +69,7 @@ impl Driven {
         };
         let inbox = Inbox::new().map_err(Error::waiting)?;
         let live = Arc::new(LivePath::new(scenario.links.len(), scenario.flow_count()));
-        let carrier = Carrier::new(
+        let mut carrier = Carrier::new(
             scenario,
             (plan, end.clone()),
             (inlet, Outlet::new(hosts, scenario, epoch_ns, None)),
@@ -76,6 +78,7 @@ impl Driven {
             tap,
             (inbox, live),
         );
+        carrier.give_queues(queues);
         Ok(Self {
             carrier,
             part,
@@ -101,6 +104,11 @@ impl Driven {
     /// When it must be advanced next; `u64::MAX`: not before something arrives.
     pub(crate) fn due_ns(&self) -> u64 {
         self.carrier.due_ns()
+    }
+
+    /// The kernel that has a link's queue wants to be asked for a packet.
+    pub(crate) fn wake(&mut self, link: usize, now_ns: u64) {
+        self.carrier.wake(link, now_ns);
     }
 
     /// What was measured.

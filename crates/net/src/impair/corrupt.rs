@@ -13,7 +13,7 @@ settings! {
         probability_ppb: u64 = 0, in 1..=999_999_999;
         /// Most packets that are corrupted in a row: the one after them passes without a draw. Off: any number.
         max_run: Option<u64> = None, in 1..=4_294_967_295;
-        /// Whether the receiver gets the packet, one of the first bytes of its UDP payload wrong and the checksum right: for programs, whose protocol has to find out. Others' packets then pass as they are, and simulated ones, which have no payload, are lost.
+        /// Whether the receiver gets the packet, one of the first bytes of its UDP payload wrong and the checksum right: for programs and QUIC flows, whose protocol has to find out. Others' packets then pass as they are, and simulated ones without payload are lost.
         delivered: bool = false;
     }
 }

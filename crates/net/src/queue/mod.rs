@@ -23,11 +23,12 @@ mod fifo;
 mod flow_hash;
 mod flow_queues;
 
-use dumbbell_declare::{Amount, Parameter, Settings, catalog};
+use dumbbell_declare::{Amount, Changed, Parameter, Settings, catalog};
 use serde::Serialize;
 
 use crate::{FactsByHop, Header, Packet};
 
+pub use self::kernel::KernelQueue;
 pub use effects::{DropReason, Effect, Effects};
 pub use fifo::{Fifo, Limit};
 
@@ -117,7 +118,7 @@ catalog! { ($)
     /// A queue discipline as a scenario names it, by its Linux name, with its settings.
     pub enum QueueConfig, tag "kind", each_discipline:
     bfifo, pfifo, step, dummynet, fq, sfq, drr, tbf, codel, fq_codel, pie, fq_pie, red, dualpi2,
-    cake
+    cake, kernel
 }
 
 impl QueueConfig {
@@ -154,6 +155,11 @@ impl QueueConfig {
     /// Refuses settings out of their ranges.
     pub fn check(&self) -> Result<(), String> {
         each_discipline!(self, config => config.check().and_then(|()| config.check_together()))
+    }
+
+    /// The parameters that are not at their defaults.
+    pub fn changed(&self) -> Vec<Changed> {
+        each_discipline!(self, config => config.changed())
     }
 
     /// Refuses settings with which no packet of `wire_bytes` ever passes, other than too small a
@@ -222,14 +228,16 @@ impl<H: Header> Queue<H> for QueueDiscipline<H> {
     }
 }
 
-/// Every discipline.
+/// Every discipline of ours. A kernel's are named like them.
 pub fn disciplines() -> Vec<DisciplineDeclaration> {
-    each_discipline!(all Config, name => DisciplineDeclaration {
+    let mut all = each_discipline!(all Config, name => DisciplineDeclaration {
         name,
         doc: <Config as Settings>::doc(),
         facts: <Config as Discipline>::FACTS,
         parameters: <Config as Settings>::parameters(),
-    })
+    });
+    all.retain(|discipline| discipline.name != kernel::NAME);
+    all
 }
 
 fn facts_of<C: Discipline>(_config: &C) -> Facts {
@@ -252,6 +260,14 @@ impl QueueConfig {
             Limit::Packets(packets) => Amount::Pkts(packets),
         };
         step::Config { limit, threshold }.into()
+    }
+
+    /// The settings of the kernel's discipline, if it is one.
+    pub fn of_kernel(&self) -> Option<&Self> {
+        match self {
+            Self::kernel(config) => Some(&config.like),
+            _ => None,
+        }
     }
 
     /// Whether it is `bfifo` or `pfifo`.

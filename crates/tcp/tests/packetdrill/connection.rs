@@ -1,8 +1,8 @@
 //! One connection of the host under test: this crate's [`Sender`] and [`Receiver`], and what lies
 //! between them and a script.
 //!
-//! Played here and not by the crate: the handshake's options, byte numbers, and ACKs that ride on
-//! data (this TCP sends them apart).
+//! Played here and not by the crate: the handshake's options, byte numbers, ACKs that ride on data (this
+//! TCP sends them apart), and that a host's packets count what both of its ends received (RFC 9768).
 
 mod opening;
 mod packets;
@@ -36,6 +36,11 @@ pub(crate) struct Connection {
     receiver: Receiver,
     sacks: SackStore,
     opening: Opening,
+    /// Packets with CE that arrived for the sender alone.
+    sender_ce_pkts: u32,
+    peer_has_option: bool,
+    /// `tcp_ecn_option` now.
+    pub(crate) sends_option: bool,
     phase: Phase,
     /// What the peer sends.
     inbound: ByteMap,
@@ -66,6 +71,9 @@ impl Connection {
             receiver: opening.receiver(),
             sacks: SackStore::new(),
             opening,
+            sender_ce_pkts: 0,
+            peer_has_option: false,
+            sends_option: settings.accecn_option,
             phase: if opening.is_active {
                 Phase::SynSent
             } else {
@@ -81,17 +89,25 @@ impl Connection {
             last_data_ns: now_ns,
         };
         if let Some(syn) = syn {
-            let header = connection.data_header(0, SegmentKind::Syn, syn);
-            let header = DataHeader {
-                info: header.info.cwr(opening.ecn),
-                ..header
-            };
-            connection
-                .receiver
-                .on_packet(now_ns, &header, SYN_BYTES, Ecn::NotEct);
+            connection.receive_syn(now_ns, syn);
         }
         connection.collect(now_ns);
         Ok(connection)
+    }
+
+    /// RFC 3168 §6.1.1: ECE and CWR ask for ECN; RFC 9768 §3.1.2: other combinations for the accurate one.
+    fn receive_syn(&mut self, now_ns: u64, syn: &PacketSpec) {
+        let header = self.data_header(0, SegmentKind::Syn, syn);
+        let (ace, is_classic) = (syn.flags.ace(), syn.flags.ace() == 0b011);
+        let header = DataHeader {
+            info: header
+                .info
+                .cwr(is_classic)
+                .ace(if is_classic { 0 } else { ace }),
+            ..header
+        };
+        let ecn = ecn_field(syn.ecn.as_deref());
+        self.receiver.on_packet(now_ns, &header, SYN_BYTES, ecn);
     }
 
     pub(crate) fn is_established(&self) -> bool {
@@ -187,20 +203,25 @@ impl Connection {
 
     /// A packet arrives.
     pub(crate) fn receive(&mut self, now_ns: u64, packet: &PacketSpec) {
+        self.note_option(packet);
         match self.phase {
             Phase::SynSent if packet.flags.syn && packet.flags.ack => {
-                let header = AckHeader {
-                    info: AckInfo::new(AckKind::SynAck, 0).ece(packet.flags.ece),
-                    rwnd_bytes: packet.window.unwrap_or(0), // not scaled (RFC 7323 §2.2)
-                    ..self.ack_header(packet)
-                };
-                self.sender.on_ack(now_ns, &header, &SackBlocks::default());
-                self.peer_syn_ts_ms = header.ts_val_ms;
+                self.receive_syn_ack(now_ns, packet);
                 self.receiver.open(self.sender.agreed_ecn());
                 self.establish(now_ns, packet);
             }
+            Phase::Established if packet.flags.syn && packet.flags.ack => {
+                self.receive_syn_ack(now_ns, packet);
+            }
+            Phase::SynReceived if packet.flags.syn && !packet.flags.ack => {
+                self.receive_syn(now_ns, packet);
+            }
             Phase::SynReceived if packet.flags.ack && !packet.flags.syn => {
                 let header = self.data_header(0, SegmentKind::HandshakeAck, packet);
+                let header = DataHeader {
+                    info: header.info.ace(packet.flags.ace()),
+                    ..header
+                };
                 self.receiver
                     .on_packet(now_ns, &header, DATA_HEADER_BYTES, Ecn::NotEct);
                 self.sender.open(
@@ -209,14 +230,41 @@ impl Connection {
                     self.ack_header(packet).rwnd_bytes,
                     self.receiver.agreed_ecn(),
                 );
-                self.establish(now_ns, packet);
                 self.hear(now_ns, packet);
+                self.establish(now_ns, packet);
             }
             Phase::Established if packet.flags.ack => self.hear(now_ns, packet),
             // RFC 9293 §3.10.7.4, "fifth": a segment without ACK is dropped.
             _ => {}
         }
         self.collect(now_ns);
+    }
+
+    /// The peer has shown that it has the AccECN option.
+    fn note_option(&mut self, packet: &PacketSpec) {
+        self.peer_has_option |= packet.accecn().is_some();
+    }
+
+    fn receive_syn_ack(&mut self, now_ns: u64, packet: &PacketSpec) {
+        let header = AckHeader {
+            info: AckInfo::new(AckKind::SynAck, 0).ece(packet.flags.ece),
+            rwnd_bytes: packet.window.unwrap_or(0), // not scaled (RFC 7323 §2.2)
+            ..self.ack_header(packet)
+        };
+        self.note_field(&header, packet);
+        self.sender.on_ack(
+            now_ns,
+            &header,
+            &self.feedback(packet, SackBlocks::default()),
+        );
+        self.peer_syn_ts_ms = header.ts_val_ms;
+    }
+
+    /// The ECN field of what only the sender receives.
+    fn note_field(&mut self, header: &AckHeader, packet: &PacketSpec) {
+        let ecn = ecn_field(packet.ecn.as_deref());
+        self.sender_ce_pkts += u32::from(ecn == Ecn::Ce);
+        self.sender.note_field(header, ecn);
     }
 
     fn establish(&mut self, now_ns: u64, packet: &PacketSpec) {
@@ -237,8 +285,14 @@ impl Connection {
         if is_pure || is_news {
             self.last_window = window;
             let header = self.ack_header(packet);
-            self.sender
-                .on_ack(now_ns, &header, &self.sack_blocks(packet, ack));
+            if is_pure {
+                self.note_field(&header, packet);
+            }
+            let mut said = self.sack_blocks(packet, ack);
+            if self.is_established() {
+                said = self.feedback(packet, said); // the handshake's ACE is no counter
+            }
+            self.sender.on_ack(now_ns, &header, &said);
         }
         if is_pure {
             return;

@@ -6,6 +6,7 @@ mod tcp_info;
 use std::collections::VecDeque;
 
 use dumbbell_net::Ecn;
+use dumbbell_tcp::{AccEcn, EcnMode};
 
 use crate::byte_map::ByteMap;
 use crate::connection::{Connection, Opening, Sent};
@@ -16,6 +17,8 @@ use crate::settings::Settings;
 const LOCAL_MSS_BYTES: u32 = 1460;
 /// Timestamps in every segment, bytes (RFC 7323 §3.2, padded).
 const TIMESTAMPS_BYTES: u32 = 12;
+/// The AccECN option in every segment, bytes.
+const ACCECN_OPTION_BYTES: u32 = 12;
 
 /// Why a script ends early.
 #[derive(Debug)]
@@ -104,6 +107,15 @@ impl Host {
         self.now_ns
     }
 
+    /// Takes what a shell's lines set.
+    pub(crate) fn set(&mut self, lines: &str) -> Result<(), String> {
+        self.settings.apply(lines)?;
+        if let Some(connection) = &mut self.connection {
+            connection.sends_option = self.settings.accecn_option;
+        }
+        Ok(())
+    }
+
     /// Whether a connect that began has succeeded.
     pub(crate) fn is_connected(&self) -> bool {
         self.connection
@@ -165,7 +177,9 @@ impl Host {
     pub(crate) fn receive(&mut self, packet: &PacketSpec) -> Result<(), Stop> {
         let now_ns = self.now_ns;
         if packet.flags.rst {
-            return Err(Stop::Unsupported("a reset arrives".to_owned()));
+            // What scripts end with; nothing of it is checked.
+            self.is_abandoned = true;
+            return Ok(());
         }
         if packet.flags.syn && !packet.flags.ack && self.connection.is_none() && self.is_listening {
             return self.open(false, Some(packet));
@@ -193,6 +207,8 @@ impl Host {
             ecn: Ecn::NotEct,
             timestamps: None,
             sack: Vec::new(),
+            accecn: None,
+            counts_marks: false,
         });
     }
 
@@ -205,14 +221,13 @@ impl Host {
         if timestamps {
             mss_bytes -= TIMESTAMPS_BYTES;
         }
-        let asks = if is_active {
-            self.settings.ecn == 1
-        } else {
-            self.settings.ecn > 0 && peer.flags.ece && peer.flags.cwr
-        };
+        let ecn = self.settings.ecn_mode(is_active);
+        if is_active && ecn == EcnMode::AccEcn(AccEcn::default()) && peer.accecn().is_some() {
+            mss_bytes -= ACCECN_OPTION_BYTES;
+        }
         let opening = Opening {
             mss_bytes,
-            ecn: asks,
+            ecn,
             timestamps,
             window_scale: peer.window_scale().unwrap_or(0),
             nagle: self.nagle,

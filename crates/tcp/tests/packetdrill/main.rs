@@ -6,9 +6,11 @@
 //! language plays them against [`dumbbell_tcp::Sender`] and [`dumbbell_tcp::Receiver`].
 //!
 //! Our own scripts are in `scripts`; those in `scripts/wrong` must fail, with the words of their
-//! first line. Google's, which are the closest thing to a definition of Linux's TCP, are not part
-//! of this project: `DUMBBELL_PACKETDRILL` names the folder of a clone of
-//! <https://github.com/google/packetdrill>. Without it they are skipped.
+//! first line. Two suites, the closest thing to a definition of Linux's TCP, are not part of this
+//! project. `DUMBBELL_PACKETDRILL` names the folder of a clone of
+//! <https://github.com/google/packetdrill>, `DUMBBELL_LINUX` a tree of Linux with its selftests.
+//! Without one its scripts are skipped. `tests/python/packetdrill_scripts.py` plays the same scripts on
+//! Linux.
 //!
 //! | file | what |
 //! |---|---|
@@ -18,7 +20,8 @@
 //! | `runner` | plays events at their times, compares |
 //! | `host` | sockets and calls |
 //! | `connection`, `byte_map` | the crate's endpoints behind a script's numbers |
-//! | `scope` | which of Google's scripts concern this crate, and which of them fail |
+//! | `times` | compares when packets leave with Linux |
+//! | `scope` | which of these suites' scripts concern this crate, and which of them fail |
 
 #![expect(
     clippy::print_stdout,
@@ -35,30 +38,32 @@ mod scope;
 mod script;
 mod settings;
 mod syntax;
+mod times;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs, io};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use runner::Outcome;
-use scope::Scope;
-
-/// Where Google's scripts are.
-const VARIABLE: &str = "DUMBBELL_PACKETDRILL";
+use scope::{SUITES, Scope, Suite};
+use script::Script;
+use times::Agreement;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/packetdrill/scripts");
     let trials = own_trials(&own).and_then(|mut trials| {
-        match env::var_os(VARIABLE) {
-            Some(clone) => trials.extend(google_trials(&PathBuf::from(clone), &arguments)?),
-            None => trials.push(
-                Trial::test("google", || Ok(()))
-                    .with_kind(format!("{VARIABLE} is not set"))
-                    .with_ignored_flag(true),
-            ),
+        for suite in &SUITES {
+            match env::var_os(suite.variable) {
+                Some(place) => trials.extend(suite_trials(suite, Path::new(&place), &arguments)?),
+                None => trials.push(
+                    Trial::test(suite.name, || Ok(()))
+                        .with_kind(format!("{} is not set", suite.variable))
+                        .with_ignored_flag(true),
+                ),
+            }
         }
         Ok(trials)
     });
@@ -94,22 +99,24 @@ fn scripts(folder: &Path) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-fn play(folder: &Path, name: &str) -> Result<(String, Outcome), String> {
+fn read(folder: &Path, name: &str) -> Result<String, String> {
     let path = folder.join(name).with_extension("pkt");
-    let text = fs::read_to_string(&path)
-        .map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
-    let outcome = match syntax::parse(&text) {
-        Ok(script) => runner::play(&script),
-        Err(what) => Outcome::Unsupported(what),
-    };
-    Ok((text, outcome))
+    fs::read_to_string(&path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+}
+
+fn play(script: &Result<Script, String>) -> Outcome {
+    match script {
+        Ok(script) => runner::play(script, 0).0,
+        Err(what) => Outcome::Unsupported(what.clone()),
+    }
 }
 
 /// Our own scripts: those in `wrong` must fail with the words of their first line.
 fn own_trials(folder: &Path) -> Result<Vec<Trial>, String> {
     let mut trials = Vec::new();
     for name in scripts(folder)? {
-        let (text, outcome) = play(folder, &name)?;
+        let text = read(folder, &name)?;
+        let outcome = play(&syntax::parse(&text));
         let first_line = text.lines().next().unwrap_or_default();
         let wanted = match name.strip_prefix("wrong/") {
             Some(_) => first_line.trim_start_matches("//").trim().to_owned(),
@@ -132,47 +139,56 @@ fn same(wanted: &str, said: &str) -> Result<(), Failed> {
     Err(format!("it should say `{wanted}`, it says `{said}`").into())
 }
 
-/// Google's scripts: each in scope must pass, unless it is listed; then it must fail.
-fn google_trials(clone: &Path, arguments: &Arguments) -> Result<Vec<Trial>, String> {
-    let folder = clone.join("gtests/net/tcp");
+/// A suite's scripts: each in scope must pass, unless it is listed; then it must fail.
+fn suite_trials(suite: &Suite, place: &Path, arguments: &Arguments) -> Result<Vec<Trial>, String> {
+    let folder = place.join(suite.folder);
     let names = scripts(&folder).map_err(|error| {
-        format!("{error}; set `{VARIABLE}` to a clone of google/packetdrill, or not at all")
+        let (variable, place) = (suite.variable, suite.place);
+        format!("{error}; set `{variable}` to {place}, or not at all")
     })?;
-    if let Some(name) = scope::unknown(&names).first() {
+    if let Some(name) = suite.unknown(&names).first() {
         return Err(format!(
             "`scope.rs` names `{name}`, which is no script there"
         ));
     }
     let mut trials = Vec::new();
     let mut table = Vec::new();
+    let mut agreements = Vec::new();
     for name in names {
-        let scope = scope::of(&name);
+        let scope = suite.scope(&name);
+        let called = format!("{}::{name}", suite.name);
         if let Scope::Out(reason) = scope {
-            let trial = Trial::test(format!("google::{name}"), || Ok(()));
+            let trial = Trial::test(&called, || Ok(()));
             trials.push(trial.with_kind(reason).with_ignored_flag(true));
+            table.push((called, scope, false, format!("not modelled: {reason}")));
             continue;
         }
-        let (_, outcome) = play(&folder, &name)?;
-        let (passes, what) = match outcome {
+        let script = syntax::parse(&read(&folder, &name)?);
+        if let Some(agreement) = script
+            .as_ref()
+            .ok()
+            .and_then(|script| times::compare(script, &called))
+        {
+            agreements.push((called.clone(), agreement));
+        }
+        let (passes, what) = match play(&script) {
             Outcome::Passed => (true, "passes".to_owned()),
             Outcome::Unsupported(what) => (false, format!("cannot be played: {what}")),
             Outcome::Failed(what) => (false, what),
         };
-        table.push((name.clone(), scope, passes, what.clone()));
-        trials.push(Trial::test(
-            format!("google::{name}"),
-            move || match scope {
-                Scope::Fails(reason) if passes => {
-                    Err(format!("it passes; `scope.rs` says: {reason}").into())
-                }
-                Scope::Fails(_) => Ok(()),
-                _ if passes => Ok(()),
-                _ => Err(what.into()),
-            },
-        ));
+        table.push((called.clone(), scope, passes, what.clone()));
+        trials.push(Trial::test(called, move || match scope {
+            Scope::Fails(reason) if passes => {
+                Err(format!("it passes; `scope.rs` says: {reason}").into())
+            }
+            Scope::Fails(_) => Ok(()),
+            _ if passes => Ok(()),
+            _ => Err(what.into()),
+        }));
     }
     if !arguments.list {
         print_table(&table);
+        print_agreements(&agreements);
     }
     Ok(trials)
 }
@@ -181,15 +197,35 @@ fn google_trials(clone: &Path, arguments: &Arguments) -> Result<Vec<Trial>, Stri
 fn print_table(table: &[(String, Scope, bool, String)]) {
     for (name, scope, passes, what) in table {
         let mark = match (scope, passes) {
+            (Scope::Out(_), _) => "out",
             (Scope::Beside, _) => "beside",
             (_, true) => "pass",
             (_, false) => "FAIL",
         };
         println!("{mark:<7} {name}: {what}");
     }
-    let counted = || table.iter().filter(|row| row.1 != Scope::Beside);
+    let counted = || {
+        let counts = |scope| matches!(scope, Scope::In | Scope::Fails(_));
+        table.iter().filter(move |row| counts(row.1))
+    };
     let (total, passed) = (counted().count(), counted().filter(|row| row.2).count());
     let tenths = (passed * 1000).checked_div(total).unwrap_or(0);
     let (whole, tenth) = (tenths / 10, tenths % 10);
     println!("\nin scope: {passed} of {total} pass ({whole}.{tenth} %)");
+}
+
+/// How many packets leave as Linux's, where these are known.
+fn print_agreements(agreements: &[(String, Agreement)]) {
+    for (name, Agreement { near, all }) in agreements {
+        if near < all {
+            println!("times   {name}: {near} of {all} packets leave at Linux's tick");
+        }
+    }
+    let near: usize = agreements.iter().map(|own| own.1.near).sum();
+    let all: usize = agreements.iter().map(|own| own.1.all).sum();
+    let exact = agreements.iter().filter(|own| own.1.near == own.1.all);
+    let (exact, scripts) = (exact.count(), agreements.len());
+    if scripts > 0 {
+        println!("times: all packets of {exact} of {scripts} scripts, {near} of {all} packets");
+    }
 }

@@ -5,7 +5,8 @@ use dumbbell_net::Ecn;
 use crate::assertion::Assertions;
 use crate::connection::Sent;
 use crate::host::{Host, Stop};
-use crate::script::{Action, Call, Event, PacketSpec, Script, Time, TimeEnd};
+use crate::script::{AccEcnFields, Action, Call, Event, PacketSpec, Script, Time, TimeEnd};
+use crate::times::Departure;
 
 /// Tolerance of times, µs, unless the script says otherwise (packetdrill's own).
 const TOLERANCE_US: u64 = 4_000;
@@ -16,8 +17,9 @@ const PATIENCE_US: u64 = 2_000_000;
 /// How much later than its time a packet arrives: a real host takes this long, so that nothing happens
 /// to the nanosecond when a timer or a limit is due, ns.
 const ARRIVAL_NS: u64 = 10_000;
-/// A script begins at this time of the host's clock, so that no timestamp is 0, ns.
-const START_NS: u64 = 1_000_000_000_000;
+/// A script begins at this time of the host's clock, so that no timestamp is 0, and as with packetdrill itself
+/// a quarter into a tick, ns.
+const START_NS: u64 = 1_000_000_250_000;
 
 /// How a script ended.
 #[derive(Debug)]
@@ -28,22 +30,11 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
-pub(crate) fn play(script: &Script) -> Outcome {
-    let mut player = match Player::new(script) {
-        Ok(player) => player,
-        Err(what) => return Outcome::Unsupported(what),
-    };
-    for event in &script.events {
-        let at_line = |what| format!("line {}: {what}", event.line);
-        match player.play(event) {
-            Ok(()) => {}
-            Err(Stop::Unsupported(what)) => return Outcome::Unsupported(at_line(what)),
-            Err(Stop::Differs(what)) => return Outcome::Failed(at_line(what)),
-        }
-    }
-    match player.connect_due_us {
-        Some(_) => Outcome::Failed("`connect` never returns".to_owned()),
-        None => Outcome::Passed,
+/// Plays a script that begins `phase_ns` after a tick of the coarsest timers; what the host sent.
+pub(crate) fn play(script: &Script, phase_ns: u64) -> (Outcome, Vec<Departure>) {
+    match Player::new(script, START_NS + phase_ns) {
+        Ok(mut player) => (player.play_all(script), player.departures),
+        Err(what) => (Outcome::Unsupported(what), Vec::new()),
     }
 }
 
@@ -59,18 +50,23 @@ struct Player {
     event_us: Option<u64>,
     /// When a `connect` that blocks must return.
     connect_due_us: Option<u64>,
+    /// When the script began.
+    start_ns: u64,
+    departures: Vec<Departure>,
 }
 
 impl Player {
-    fn new(script: &Script) -> Result<Self, String> {
+    fn new(script: &Script, start_ns: u64) -> Result<Self, String> {
         let mut player = Self {
-            host: Host::new(START_NS, script),
+            host: Host::new(start_ns, script),
             assertions: Assertions::default(),
             tolerance_us: TOLERANCE_US,
             checks_ts_val: false,
             ts_offset_ms: None,
             event_us: None,
             connect_due_us: None,
+            start_ns,
+            departures: Vec::new(),
         };
         for (name, value) in &script.options {
             match name.as_str() {
@@ -86,8 +82,23 @@ impl Player {
         Ok(player)
     }
 
+    fn play_all(&mut self, script: &Script) -> Outcome {
+        for event in &script.events {
+            let at_line = |what| format!("line {}: {what}", event.line);
+            match self.play(event) {
+                Ok(()) => {}
+                Err(Stop::Unsupported(what)) => return Outcome::Unsupported(at_line(what)),
+                Err(Stop::Differs(what)) => return Outcome::Failed(at_line(what)),
+            }
+        }
+        match self.connect_due_us {
+            Some(_) => Outcome::Failed("`connect` never returns".to_owned()),
+            None => Outcome::Passed,
+        }
+    }
+
     fn now_us(&self) -> u64 {
-        (self.host.now_ns() - START_NS) / 1000
+        (self.host.now_ns() - self.start_ns) / 1000
     }
 
     fn play(&mut self, event: &Event) -> Result<(), Stop> {
@@ -98,13 +109,14 @@ impl Player {
             self.event_us = None;
             return self.expect(packet, event.time, base_us, before_us);
         }
-        self.host.run_until(START_NS + start_us * 1000);
+        self.host.run_until(self.start_ns + start_us * 1000);
         // Packets that arrive one after another are timed by the script alone.
         let arrives = matches!(event.action, Action::Receives(_));
         self.event_us = arrives.then_some(start_us);
         match &event.action {
             Action::Receives(packet) => {
-                self.host.run_until(START_NS + start_us * 1000 + ARRIVAL_NS);
+                self.host
+                    .run_until(self.start_ns + start_us * 1000 + ARRIVAL_NS);
                 let packet = self.with_live_echo(packet);
                 self.host.receive(&packet)?;
                 self.finish_connect()
@@ -117,7 +129,7 @@ impl Player {
                     .run(code, &|name| host.tcp_info(name))
                     .map_err(Stop::Differs)
             }
-            Action::Shell(lines) => self.host.settings.apply(lines).map_err(Stop::Unsupported),
+            Action::Shell(lines) => self.host.set(lines).map_err(Stop::Unsupported),
             Action::Sends(_) => Ok(()),
         }
     }
@@ -138,11 +150,12 @@ impl Player {
             return Ok(());
         };
         self.connect_due_us = None;
+        let share_us = due_us * TOLERANCE_EIGHTHS / 8;
         self.check_time(
             "`connect` returns",
             (due_us, due_us),
             self.now_us(),
-            self.tolerance_us,
+            self.tolerance_us.max(share_us),
         )
     }
 
@@ -164,14 +177,19 @@ impl Player {
         let tolerance_us = self.tolerance_us.max(share_us);
         let until_ns = match time.end {
             TimeEnd::Any => u64::MAX - 1,
-            _ => START_NS + (end_us + PATIENCE_US) * 1000,
+            _ => self.start_ns + (end_us + PATIENCE_US) * 1000,
         };
         let mut seq = packet.seq;
         loop {
             let Some(sent) = self.host.next_sent(until_ns) else {
                 return Err(Stop::Differs("the host sends nothing".to_owned()));
             };
-            let sent_us = (sent.time_ns - START_NS) / 1000;
+            let sent_us = (sent.time_ns - self.start_ns) / 1000;
+            self.departures.push(Departure {
+                seq: sent.seq,
+                payload_bytes: sent.payload_bytes,
+                time_us: sent_us as i64,
+            });
             let is_last = sent.seq + sent.payload_bytes >= packet.seq + packet.payload_bytes;
             self.compare(packet, &sent, seq, is_last)
                 .map_err(|what| Stop::Differs(format!("{what}: it sends {}", show(&sent))))?;
@@ -196,7 +214,7 @@ impl Player {
     ) -> Result<(), String> {
         let mut flags = packet.flags;
         flags.fin &= is_last;
-        flags.cwr &= flags.syn || seq == packet.seq;
+        flags.cwr &= flags.syn || seq == packet.seq || sent.counts_marks;
         if sent.flags != flags {
             return Err("other flags".to_owned());
         }
@@ -211,6 +229,9 @@ impl Player {
             && ecn != ecn_name(sent.ecn)
         {
             return Err(format!("the ECN field is {}", ecn_name(sent.ecn)));
+        }
+        if packet.options.is_some() && packet.accecn() != sent.accecn {
+            return Err(format!("the AccECN option {}", show_accecn(sent.accecn)));
         }
         if packet.options.is_none() || flags.syn {
             return self.compare_timestamps(packet, sent);
@@ -287,6 +308,23 @@ fn ecn_name(ecn: Ecn) -> &'static str {
     }
 }
 
+fn show_accecn(option: Option<AccEcnFields>) -> String {
+    let Some(fields) = option else {
+        return "is missing".to_owned();
+    };
+    let shown = |name, bytes: Option<u32>| {
+        bytes.map_or_else(String::new, |bytes| format!(" {name} {bytes}"))
+    };
+    let (e1b, ceb) = (fields.ect1_bytes, fields.ce_bytes);
+    let e0b = fields.ect0_bytes;
+    format!(
+        "is{}{}{}",
+        shown("e1b", e1b),
+        shown("ceb", ceb),
+        shown("e0b", e0b)
+    )
+}
+
 /// A packet in a script's notation.
 fn show(sent: &Sent) -> String {
     let flags = sent.flags;
@@ -296,6 +334,7 @@ fn show(sent: &Sent) -> String {
         (flags.rst, 'R'),
         (flags.ece, 'E'),
         (flags.cwr, 'W'),
+        (flags.ae, 'A'),
         (flags.ack, '.'),
     ];
     let letters: String = letters

@@ -1,4 +1,4 @@
-//! The scripts of google/packetdrill that concern this crate, and those of them that fail, with the reason.
+//! Google's and Linux's scripts: which concern this crate, and which of them fail, with the reason.
 
 /// What a script is for this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,75 +14,163 @@ pub(crate) enum Scope {
     Out(&'static str),
 }
 
-/// Folders and scripts that are out of scope.
-const OUT: [(&str, &str); 17] = [
-    ("blocking/", "blocking calls"),
-    ("eor/", "MSG_EOR"),
-    ("epoll/", "epoll"),
-    ("fastopen/", "Fast Open"),
-    ("gro/", "receive offload"),
-    ("md5/", "MD5 signatures"),
-    ("mtu_probe/", "MTU probing"),
-    ("notsent_lowat/", "poll"),
-    ("splice/", "splice"),
-    ("syscall_bad_arg/", "bad arguments of calls"),
-    ("tcp_info/tcp-info-sndbuf-limited", "blocking calls"),
-    ("timestamping/", "SO_TIMESTAMPING"),
-    ("ts_recent/invalid_ack", "segments that are not acceptable"),
-    ("ts_recent/reset_tsval", "resets"),
-    ("user_timeout/", "TCP_USER_TIMEOUT"),
-    ("validate/", "segments that are not acceptable"),
-    ("zerocopy/", "zero copy"),
-];
-
-/// Folders of the socket layer.
-const BESIDE: [&str; 4] = ["inq/", "ioctl/", "mss/", "sendfile/"];
-
-/// Scripts in scope that fail.
-const FAILS: [(&str, &str); 6] = [
-    (
-        "cubic/cubic-bulk-166k",
-        "Linux 7.1 fails it too, with the same cwnd of 36 (the script: 40)",
-    ),
-    (
-        "cubic/cubic-bulk-166k-idle-restart",
-        "Linux 7.1 fails it too, with the same cwnd of 36 (the script: 40)",
-    ),
-    (
-        "cubic/cubic-rack-reo-timeout-retrans-failed-incoming-data",
-        "the host's own queue drops a retransmission: queues belong to the network here",
-    ),
-    (
-        "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700",
-        "Linux 7.1 fails it too, with the same cwnd of 5 (the script: 4)",
-    ),
-    (
-        "fast_retransmit/fr-4pkt-fack-last-mss",
-        "RACK's timer at HZ = 250, 40 ms; here at 1000, 27 ms, as sack/sack-shift-sacked-7-* has it",
-    ),
-    (
-        "shutdown/shutdown-rdwr-write-queue-close",
-        "a FIN beyond cwnd, which Linux does not send since 6.10; 7.1 fails it too",
-    ),
-];
-
-/// What `script` is for this crate; a path below `gtests/net/tcp` without its suffix.
-pub(crate) fn of(script: &str) -> Scope {
-    if let Some(&(_, reason)) = OUT.iter().find(|own| script.starts_with(own.0)) {
-        return Scope::Out(reason);
-    }
-    if BESIDE.iter().any(|folder| script.starts_with(folder)) {
-        return Scope::Beside;
-    }
-    match FAILS.iter().find(|own| own.0 == script) {
-        Some(&(_, reason)) => Scope::Fails(reason),
-        None => Scope::In,
-    }
+/// A collection of scripts that is not part of this project.
+#[derive(Debug)]
+pub(crate) struct Suite {
+    pub(crate) name: &'static str,
+    /// The variable that says where it is.
+    pub(crate) variable: &'static str,
+    /// What that has to be, for people.
+    pub(crate) place: &'static str,
+    /// Where the scripts are in it.
+    pub(crate) folder: &'static str,
+    /// What this TCP does not model: beginnings of names, and the reason.
+    out: &'static [(&'static str, &'static str)],
+    /// Beginnings of names of what tests the socket layer.
+    beside: &'static [&'static str],
+    /// Scripts in scope that fail, and why.
+    fails: &'static [(&'static str, &'static str)],
 }
 
-/// What the lists name that is not among `scripts`.
-pub(crate) fn unknown(scripts: &[String]) -> Vec<&'static str> {
-    let is_known = |name: &&str| scripts.iter().any(|script| script.starts_with(name));
-    let named = OUT.iter().chain(&FAILS).map(|own| own.0).chain(BESIDE);
-    named.filter(|name| !is_known(name)).collect()
+/// All of them.
+pub(crate) const SUITES: [Suite; 2] = [GOOGLE, SELFTESTS];
+
+const GOOGLE: Suite = Suite {
+    name: "google",
+    variable: "DUMBBELL_PACKETDRILL",
+    place: "a clone of google/packetdrill",
+    folder: "gtests/net/tcp",
+    out: &[
+        ("blocking/", "blocking calls"),
+        ("eor/", "MSG_EOR"),
+        ("epoll/", "epoll"),
+        ("fastopen/", "Fast Open"),
+        ("gro/", "receive offload"),
+        ("md5/", "MD5 signatures"),
+        ("mtu_probe/", "MTU probing"),
+        ("notsent_lowat/", "poll"),
+        ("splice/", "splice"),
+        ("syscall_bad_arg/", "bad arguments of calls"),
+        ("tcp_info/tcp-info-sndbuf-limited", "blocking calls"),
+        ("timestamping/", "SO_TIMESTAMPING"),
+        ("ts_recent/invalid_ack", "segments that are not acceptable"),
+        ("ts_recent/reset_tsval", "resets"),
+        ("user_timeout/", "TCP_USER_TIMEOUT"),
+        ("validate/", "segments that are not acceptable"),
+        ("zerocopy/", "zero copy"),
+    ],
+    beside: &["inq/", "ioctl/", "mss/", "sendfile/"],
+    fails: &[
+        (
+            "cubic/cubic-bulk-166k",
+            "Linux fails it too, with the same cwnd of 36 (the script: 40)",
+        ),
+        (
+            "cubic/cubic-bulk-166k-idle-restart",
+            "Linux fails it too, with the same cwnd of 36 (the script: 40)",
+        ),
+        (
+            "cubic/cubic-rack-reo-timeout-retrans-failed-incoming-data",
+            "the host's own queue drops a retransmission: queues belong to the network here",
+        ),
+        (
+            "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700",
+            "Linux fails it too, with the same cwnd of 5 (the script: 4)",
+        ),
+        (
+            "fast_retransmit/fr-4pkt-fack-last-mss",
+            "Linux with 1000 ticks a second fails it too, with the same 28.7 ms of RACK's timer (the script: 40 ms)",
+        ),
+        (
+            "shutdown/shutdown-rdwr-write-queue-close",
+            "Linux fails it too: the FIN waits for a loss probe, to the same 43.7 ms (the script: 30 ms)",
+        ),
+    ],
+};
+
+/// Packets have timestamps here, which leave 12 bytes less.
+const NO_TIMESTAMPS: &str =
+    "without timestamps the AccECN option has room beside more SACK blocks than one";
+/// Segments are not merged or split here.
+const OVERLAPS: &str = "a segment that is only in part a duplicate";
+
+/// Linux's own, which are Google's and more.
+const SELFTESTS: Suite = Suite {
+    name: "selftests",
+    variable: "DUMBBELL_LINUX",
+    place: "a tree of Linux",
+    folder: "tools/testing/selftests/net/packetdrill",
+    out: &[
+        (
+            "tcp_accecn_synack_ce_updates_delivered_ce",
+            "`tcp_ecn_fallback`",
+        ),
+        ("tcp_advmss_pmtu_", "ICMP and the path's MTU"),
+        ("tcp_blocking_", "blocking calls"),
+        ("tcp_eor_", "MSG_EOR"),
+        ("tcp_fastopen_", "Fast Open"),
+        ("tcp_md5_", "MD5 signatures"),
+        ("tcp_ooo-before-and-after-accept", "the memory of a socket"),
+        ("tcp_ooo_rcv_mss", "segments larger than the MSS"),
+        ("tcp_rcv_", "the memory of a receive buffer"),
+        ("tcp_rfc5961_", "segments that are not acceptable"),
+        ("tcp_rto_synack_rto_max", "Fast Open"),
+        ("tcp_splice_", "splice"),
+        ("tcp_syncookies_", "SYN cookies"),
+        ("tcp_syscall_bad_arg_", "bad arguments of calls"),
+        ("tcp_tcp_info_tcp-info-sndbuf-limited", "blocking calls"),
+        ("tcp_timestamping_", "SO_TIMESTAMPING"),
+        (
+            "tcp_ts_recent_invalid_ack",
+            "segments that are not acceptable",
+        ),
+        ("tcp_ts_recent_reset_tsval", "resets"),
+        ("tcp_urg_ptr_", "urgent data"),
+        ("tcp_user_timeout_", "TCP_USER_TIMEOUT"),
+        ("tcp_validate_", "segments that are not acceptable"),
+        ("tcp_zerocopy_", "zero copy"),
+    ],
+    beside: &["tcp_inq_", "tcp_sendfile_"],
+    fails: &[
+        (
+            "tcp_accecn_close_local_close_then_remote_fin",
+            "the ACK of a closed socket has no ACE field; here it has",
+        ),
+        ("tcp_accecn_sack_space_grab", NO_TIMESTAMPS),
+        (
+            "tcp_accecn_sack_space_grab_with_ts",
+            "beside two SACK blocks the AccECN option has two of its counters; here it is left out",
+        ),
+        ("tcp_accecn_synack_ce", NO_TIMESTAMPS),
+        (
+            "tcp_basic_server",
+            "the ACK of a FIN waits up to 40 ms for the application's own; here it leaves at once",
+        ),
+        ("tcp_close_no_rst", OVERLAPS),
+        ("tcp_dsack_mult", OVERLAPS),
+    ],
+};
+
+impl Suite {
+    /// What `script` is for this crate; a path below the folder, without its suffix.
+    pub(crate) fn scope(&self, script: &str) -> Scope {
+        if let Some(&(_, reason)) = self.out.iter().find(|own| script.starts_with(own.0)) {
+            return Scope::Out(reason);
+        }
+        if self.beside.iter().any(|folder| script.starts_with(folder)) {
+            return Scope::Beside;
+        }
+        match self.fails.iter().find(|own| own.0 == script) {
+            Some(&(_, reason)) => Scope::Fails(reason),
+            None => Scope::In,
+        }
+    }
+
+    /// What the lists name that is not among `scripts`.
+    pub(crate) fn unknown(&self, scripts: &[String]) -> Vec<&'static str> {
+        let is_known = |name: &&str| scripts.iter().any(|script| script.starts_with(name));
+        let named = self.out.iter().chain(self.fails).map(|own| own.0);
+        let named = named.chain(self.beside.iter().copied());
+        named.filter(|name| !is_known(name)).collect()
+    }
 }

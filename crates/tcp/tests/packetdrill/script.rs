@@ -72,6 +72,25 @@ pub(crate) struct Flags {
     pub(crate) ack: bool,
     pub(crate) ece: bool,
     pub(crate) cwr: bool,
+    /// Accurate ECN's third flag.
+    pub(crate) ae: bool,
+}
+
+impl Flags {
+    /// AE, CWR and ECE as one field (RFC 9768 §3.2.2).
+    pub(crate) fn ace(self) -> u8 {
+        u8::from(self.ae) << 2 | u8::from(self.cwr) << 1 | u8::from(self.ece)
+    }
+
+    /// These, with that field.
+    pub(crate) fn with_ace(self, ace: u8) -> Self {
+        Self {
+            ae: ace & 4 != 0,
+            cwr: ace & 2 != 0,
+            ece: ace & 1 != 0,
+            ..self
+        }
+    }
 }
 
 /// A TCP packet; sequence numbers are relative to the connection's.
@@ -102,9 +121,18 @@ pub(crate) enum TcpOption {
         ecr: u32,
     },
     Sack(Vec<(u32, u32)>),
+    AccEcn(AccEcnFields),
     Padding,
     /// One that the host does not have.
     Other(String),
+}
+
+/// Counters of an AccECN option; those at the end may be missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AccEcnFields {
+    pub(crate) ect0_bytes: Option<u32>,
+    pub(crate) ce_bytes: Option<u32>,
+    pub(crate) ect1_bytes: Option<u32>,
 }
 
 /// A call with what it must return.
@@ -157,6 +185,14 @@ impl PacketSpec {
             _ => None,
         });
         blocks.unwrap_or_default()
+    }
+
+    /// The AccECN option.
+    pub(crate) fn accecn(&self) -> Option<AccEcnFields> {
+        self.options().iter().find_map(|option| match option {
+            TcpOption::AccEcn(fields) => Some(*fields),
+            _ => None,
+        })
     }
 
     pub(crate) fn mss_bytes(&self) -> Option<u32> {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use dumbbell_tcp::{AccEcn, EcnMode};
+
 /// The host's settings; the default ones are those of packetdrill's own `defaults.sh`.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -9,8 +11,11 @@ pub(crate) struct Settings {
     pub(crate) congestion_control: String,
     /// Parameters of the congestion control algorithm's module.
     pub(crate) parameters: BTreeMap<String, i64>,
-    /// `tcp_ecn`: 0 off, 1 asks and agrees, 2 agrees.
+    /// `tcp_ecn`: 0 off, 1 asks and agrees, 2 agrees; 3 to 5 agree to Accurate ECN, and ask for that, for
+    /// RFC 3168's, or for none.
     pub(crate) ecn: i64,
+    /// `tcp_ecn_option` is not 0: packets have the AccECN option.
+    pub(crate) accecn_option: bool,
     /// Whether cwnd falls in a pause (`tcp_slow_start_after_idle`).
     pub(crate) slow_start_after_idle: bool,
     /// `tcp_early_retrans`: without, no tail loss probes.
@@ -29,6 +34,7 @@ impl Default for Settings {
             congestion_control: "cubic".to_owned(),
             parameters: BTreeMap::new(),
             ecn: 0,
+            accecn_option: true,
             slow_start_after_idle: false,
             loss_probes: true,
             tso: true,
@@ -39,9 +45,10 @@ impl Default for Settings {
 }
 
 /// Sysctls that change nothing that a script can see here, or have the value that this TCP always has.
-const IGNORED: [&str; 21] = [
+const IGNORED: [&str; 22] = [
     "tcp_dsack",
     "tcp_early_demux",
+    "tcp_ecn_option_beacon",
     "tcp_fack",
     "tcp_fastopen",
     "tcp_fastopen_key",
@@ -64,6 +71,18 @@ const IGNORED: [&str; 21] = [
 ];
 
 impl Settings {
+    /// What a host asks for, or agrees to.
+    pub(crate) fn ecn_mode(&self, asks: bool) -> EcnMode {
+        match (self.ecn, asks) {
+            (3, _) | (4 | 5, false) => EcnMode::AccEcn(AccEcn {
+                option: self.accecn_option,
+                ..AccEcn::default()
+            }),
+            (1, _) | (2, false) | (4, true) => EcnMode::Classic,
+            _ => EcnMode::Off,
+        }
+    }
+
     /// Takes what `lines` say; the error names what is not understood.
     pub(crate) fn apply(&mut self, lines: &str) -> Result<(), String> {
         let lines = lines.replace("\\\n", " ");
@@ -78,7 +97,7 @@ impl Settings {
         let words: Vec<&str> = command.split_whitespace().collect();
         match words.as_slice() {
             [] => Ok(()),
-            [program] if program.ends_with("/common/defaults.sh") => Ok(()),
+            [program] if program.ends_with("/defaults.sh") => Ok(()),
             [program] if program.starts_with("/tmp/sysctl_restore_") => Ok(()),
             [program, settings @ ..] if program.ends_with("/set_sysctls.py") => {
                 self.apply_sysctls(settings)
@@ -115,6 +134,7 @@ impl Settings {
             match name {
                 "tcp_congestion_control" => self.congestion_control = value.to_owned(),
                 "tcp_ecn" => self.ecn = parse(name, value)?,
+                "tcp_ecn_option" => self.accecn_option = parse(name, value)? > 0,
                 "tcp_slow_start_after_idle" => self.slow_start_after_idle = parse(name, value)? > 0,
                 "tcp_early_retrans" => self.loss_probes = parse(name, value)? >= 3,
                 "tcp_tso_win_divisor" => self.tso &= parse(name, value)? < 100,

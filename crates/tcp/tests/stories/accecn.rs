@@ -2,8 +2,9 @@
 
 use dumbbell_net::{Ecn, Packet};
 use dumbbell_tcp::{
-    AccEcn, AccEcnFeedback, AccEcnOption, AckHeader, AckInfo, AckKind, EcnMode, Receiver,
-    ReceiverConfig, SackBlocks, SackSlot, SackStore, Segment, SegmentKind, Sender, SenderConfig,
+    AccEcn, AccEcnFeedback, AccEcnOption, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES,
+    DataHeader, DataInfo, EcnMode, Offload, Receiver, ReceiverConfig, SackBlocks, SackSlot,
+    SackStore, Segment, SegmentKind, Sender, SenderConfig,
 };
 use proptest::prelude::*;
 
@@ -289,6 +290,36 @@ fn a_mark_reduces_the_window_once_and_asks_for_no_cwr() {
     assert_eq!(sender.sock().delivered_ce, 2);
 }
 
+/// Linux's `tcp_ecn_option` of 2: each ACK has the option. If a duplicate that was reported with it comes again, the
+/// option may be why the ACK was lost, and no more are sent.
+#[test]
+fn every_ack_has_the_option_until_it_is_found_to_be_lost() {
+    let mut path = Joined::opened(0b010);
+    let has_option = |path: &mut Joined, seq| {
+        path.say(SegmentKind::Data, seq, 5);
+        let (_, _, sack) = path.take_acks().pop().expect("an ACK");
+        sack.accecn().expect("Accurate ECN").option.is_some()
+    };
+    assert!((0..9).all(|seq| has_option(&mut path, seq)));
+    assert!(has_option(&mut path, 8), "a first duplicate");
+    assert!(!has_option(&mut path, 8), "a second");
+    assert!(!has_option(&mut path, 9));
+}
+
+/// RFC 9768 §3.2.2.1: a path that clears the flags is known by the third packet; then nothing is ECN-capable.
+#[test]
+fn rfc9768_a_third_packet_without_flags_ends_ect() {
+    for (ace, ect) in [(0b010, Ecn::Ect0), (0b000, Ecn::NotEct)] {
+        let mut path = Joined::opened(ace);
+        path.say(SegmentKind::Data, 0, 5);
+        assert_eq!(path.take_acks()[0].0, ect, "{ace:03b}");
+        let EcnMode::AccEcn(agreed) = path.receiver.agreed_ecn() else {
+            panic!("Accurate ECN");
+        };
+        assert_eq!(agreed.ect, ect, "what its other half sends");
+    }
+}
+
 /// A sender and its receiver; the test is the path.
 struct Joined {
     sender: Sender,
@@ -314,6 +345,29 @@ impl Joined {
             sacks: SackStore::new(),
             first_ack: None,
         }
+    }
+
+    /// An open connection whose last packet of the handshake had this ACE; nothing is marked.
+    fn opened(ace: u8) -> Self {
+        let mut path = Self::new(AccEcn::default());
+        path.say(SegmentKind::Syn, 0, 0b111);
+        path.take_acks();
+        path.say(SegmentKind::HandshakeAck, 0, ace);
+        path
+    }
+
+    /// The receiver gets a packet that the test made.
+    fn say(&mut self, kind: SegmentKind, seq: u32, ace: u8) {
+        let header = DataHeader {
+            seq,
+            ts_val_ms: 0,
+            ts_ecr_ms: 0,
+            info: DataInfo::new(kind, 0).ace(ace),
+            offload: Offload::NONE,
+        };
+        let payload_bytes = if header.is_data() { MSS_BYTES } else { 0 };
+        let wire_bytes = DATA_HEADER_BYTES + payload_bytes;
+        self.arrive(0, Segment::Data(header), wire_bytes, Ecn::NotEct);
     }
 
     fn arrive(&mut self, now_ns: u64, header: Segment, wire_bytes: u32, ecn: Ecn) {

@@ -1,6 +1,6 @@
 //! Handshake, initial window, slow start.
 
-use dumbbell_tcp::{SYN_BYTES, SegmentKind};
+use dumbbell_tcp::{Behaviour, SYN_BYTES, SegmentKind, SenderConfig};
 
 use crate::script::{SenderScript, bulk, load};
 
@@ -29,19 +29,29 @@ fn rfc5681_slow_start_doubles_each_round_trip() {
     assert_eq!(s.cwnd(), 40);
 }
 
-/// RFC 6298 §2.1, §5.7: the SYN is sent again after 1 s and its timeout doubles. (Linux since 6.5
-/// begins with four equal timeouts, `tcp_syn_linear_timeouts`; the RFC's behaviour is kept here.)
+/// RFC 6298 §2.1, §5.7: the SYN is sent again after 1 s and its timeout doubles; in Linux from 6.5 on after four
+/// more of the same length (`tcp_syn_linear_timeouts`).
 #[test]
 fn rfc6298_syn_timeout_starts_at_one_second_and_doubles() {
-    let mut s = SenderScript::connecting(bulk(), load("reno"), 1000);
-    s.play(
-        "0 > syn
-         1000 > syn
-         3000 > syn
-         7000 > syn
-         7999 .",
-    );
-    assert_eq!(s.sender.counters().syn_retransmits, 3);
+    for (doubles_syn_timeouts, times_ms) in [
+        (false, [1000, 2000, 3000, 4000, 5000, 7000]),
+        (true, [1000, 3000, 7000, 15_000, 31_000, 63_000]),
+    ] {
+        let behaviour = Behaviour {
+            doubles_syn_timeouts,
+            ..Behaviour::default()
+        };
+        let config = SenderConfig {
+            behaviour,
+            ..bulk()
+        };
+        let mut s = SenderScript::connecting(config, load("reno"), 1000);
+        s.play("0 > syn");
+        for time_ms in times_ms {
+            s.play(&format!("{time_ms} > syn"));
+        }
+        assert_eq!(s.sender.counters().syn_retransmits, 6);
+    }
 }
 
 /// RFC 6298 §3 (Karn): only the timestamp shows which SYN was answered.
@@ -67,12 +77,27 @@ fn rfc5681_initial_window_is_one_segment_after_two_lost_syns() {
     s.play(
         "0 > syn
          1000 > syn
-         3000 > syn
-         3080 < synack ecr 3000
-         3080 > ack
-         3080 > 0",
+         2000 > syn
+         2080 < synack ecr 2000
+         2080 > ack
+         2080 > 0",
     );
     assert_eq!(s.cwnd(), 1);
+}
+
+/// A path of more than 2 s: both repetitions were spurious, as the echo of the first SYN's time shows (RFC 4015).
+#[test]
+fn a_late_answer_to_the_first_syn_leaves_the_initial_window() {
+    let mut s = SenderScript::connecting(bulk(), load("reno"), 1000);
+    s.play(
+        "0 > syn
+         1000 > syn
+         2000 > syn
+         2100 < synack ecr 0
+         2100 > ack
+         2100 > 0:10",
+    );
+    assert_eq!(s.cwnd(), 10);
 }
 
 /// A SYN-ACK that arrives twice has no effect.

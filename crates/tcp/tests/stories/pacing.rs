@@ -81,7 +81,7 @@ fn slow_bbr_sends_single_segments() {
         tso: true,
         ..bulk()
     };
-    let mut s = SenderScript::established(config, load("bbr"), 2000);
+    let mut s = SenderScript::established(config, load("bbr"), 1990);
     s.skip();
     s.run_until(4_000_000_000);
     s.feed(&["ack", "5"]);

@@ -44,7 +44,7 @@ fn behaviour() -> impl Strategy<Value = Behaviour> {
         detection,
         prop::sample::select(windows.to_vec()),
         pacing,
-        any::<[bool; 8]>(),
+        any::<[bool; 9]>(),
     );
     let mixed = rules.prop_map(|(detection, rack_window, pacing, on)| Behaviour {
         detection,
@@ -58,6 +58,7 @@ fn behaviour() -> impl Strategy<Value = Behaviour> {
         pacing,
         defers_half_rtt: on[6],
         pushes_writes_only: on[7],
+        doubles_syn_timeouts: on[8],
     });
     prop_oneof![Just(Behaviour::default()), mixed]
 }

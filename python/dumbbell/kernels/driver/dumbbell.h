@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the guest kernel and dumbbell's library say to each other. The library is a shared object of the host that
- * runs in the process of the guest; crates/guest/src/lib.rs has the same structures. The kernel calls it and never the
- * other way round, so no kernel code runs on the library's stack.
+ * runs in the process of the guest; crates/guest/src/lib.rs has the same structures. The kernel calls it. The other way
+ * round there are only queue disciplines, for which it changes back to the kernel's stack.
  */
 #ifndef DUMBBELL_H
 #define DUMBBELL_H
 
-#define DUMBBELL_ABI 3
+#define DUMBBELL_ABI 4
 #define DUMBBELL_CC_BYTES 16
 /* The signal that asks which program computes, and the file with the answer. */
 #define DUMBBELL_ASK SIGUSR2
 #define DUMBBELL_CURRENT "current"
 /* No limit, or never. */
 #define DUMBBELL_NONE (~0ull)
+
+struct dumbbell_queued;
 
 struct dumbbell_run {
 	unsigned int hosts;
@@ -32,7 +34,38 @@ struct dumbbell_run {
 	unsigned int hz;
 	/* Of the user, in the hosts. */
 	unsigned int programs;
+	/* Queue disciplines of the kernel, at devices of their own. */
+	unsigned int qdiscs;
+	/* From the kernel: what the library calls. */
+	void (*enqueue)(struct dumbbell_queued *queued);
+	void (*dequeue)(struct dumbbell_queued *queued);
 };
+
+/* A queue discipline of the kernel. */
+struct dumbbell_qdisc {
+	/* The program that makes it, and its arguments, which end in a null pointer. */
+	const char *program;
+	const char *const *argv;
+	const char *device;
+};
+
+/* What a queue discipline does. */
+struct dumbbell_queued {
+	unsigned int qdisc;
+	/* The packet that arrives, or that has left; DUMBBELL_NO_PACKET: none has. */
+	unsigned int number;
+	/* Of one that arrives: its IP packet. */
+	const void *packet;
+	unsigned int bytes;
+	/* What its IP header is to say, or says. */
+	unsigned int ecn;
+	/* The numbers of those that were dropped. */
+	unsigned int *dropped;
+	unsigned int room;
+	unsigned int drops;
+};
+
+#define DUMBBELL_NO_PACKET (~0u)
 
 /* A field of a socket. */
 struct dumbbell_field {
@@ -132,6 +165,8 @@ struct dumbbell_host {
 	/* It has sockets that listen, which are given these. */
 	unsigned char listens;
 	unsigned char dscp;
+	/* Each segment is acknowledged at once, as with `ip route … quickack 1`. */
+	unsigned char quick_ack;
 	unsigned short port;
 	/* 0: no limit of the window. */
 	unsigned int window_bytes;
@@ -232,6 +267,14 @@ unsigned int dumbbell_sampled(unsigned long long now_ns, unsigned long long inst
 void dumbbell_final(unsigned int flow, const struct dumbbell_state *state);
 void dumbbell_end(unsigned long long now_ns);
 void dumbbell_failed(const char *what, int flow, int error);
+
+/* Queue disciplines. */
+void dumbbell_get_qdisc(unsigned int number, struct dumbbell_qdisc *qdisc);
+/* One that had no packet may have one now; when the network is due next. */
+unsigned long long dumbbell_qdisc_ready(unsigned long long now_ns, unsigned int number);
+/* dumbbell_qdiscs_kern.c, on the kernel's stack. */
+void dumbbell_enqueue(struct dumbbell_queued *queued);
+void dumbbell_dequeue(struct dumbbell_queued *queued);
 
 /* Programs. What they print and read is passed on at once; each returns a number of bytes, or an error. */
 void dumbbell_get_program(unsigned int number, struct dumbbell_program *program);

@@ -33,6 +33,13 @@
 #endif
 /* From the moment that everything is ready to the start of the run. */
 #define LEAD_NS (20 * NSEC_PER_MSEC)
+/* PIE drops nothing in the first half of a second after it was made. */
+#define LEAD_OF_QDISCS_NS (500 * NSEC_PER_MSEC)
+/*
+ * A run starts at a multiple of it, however long its preparation took: at the same phase of TCP's ticks (1 ms at most) and
+ * of CoDel's (1024 ns).
+ */
+#define PHASE_NS (1024ull * NSEC_PER_MSEC)
 /* What may wait between a host's TCP and the network: nothing waits, but a socket looks at it. */
 #define TXQUEUELEN 65536
 #define DISCARDED_BYTES (1 << 20)
@@ -74,7 +81,7 @@ static u64 now_ns(void)
 
 /* ---- The network ---- */
 
-static void arm(u64 due_ns)
+void dumbbell_arm(u64 due_ns)
 {
 	if (due_ns >= armed_ns)
 		return;
@@ -132,7 +139,7 @@ static enum hrtimer_restart on_timer(struct hrtimer *unused)
 	} while (due_ns <= at_ns);
 	armed_ns = DUMBBELL_NONE;
 	if (due_ns != DUMBBELL_NONE)
-		arm(due_ns);
+		dumbbell_arm(due_ns);
 	return HRTIMER_NORESTART;
 }
 
@@ -155,7 +162,7 @@ static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *device)
 		local_irq_save(flags);
 		due_ns = dumbbell_enter(now_ns(), host - hosts, frame, length);
 		local_irq_restore(flags);
-		arm(due_ns);
+		dumbbell_arm(due_ns);
 	}
 	/* As a TUN device does: the socket does not wait for it. */
 	consume_skb(skb);
@@ -264,6 +271,8 @@ static int make_host(struct host *host)
 	rtnl_unlock();
 	if (!error && host->is.runs_programs)
 		error = dumbbell_set_routes(net, device, &host->is);
+	if (!error && host->is.quick_ack)
+		error = dumbbell_acknowledge_at_once(net, device);
 	return error;
 }
 
@@ -614,7 +623,7 @@ static void sample_until_end(void)
 	await(epoch_ns + run.duration_ns);
 	if (run.programs) {
 		local_irq_save(flags);
-		arm(dumbbell_over(now_ns()));
+		dumbbell_arm(dumbbell_over(now_ns()));
 		local_irq_restore(flags);
 	}
 	for (i = 0; i < run.flows; i++)
@@ -707,11 +716,18 @@ static int __init dumbbell_main(void)
 		}
 		dumbbell_start_servers();
 	}
-	epoch_ns = now_ns() + LEAD_NS;
+	if (run.qdiscs) {
+		error = (run.programs ? 0 : dumbbell_mount_files("/")) ?: dumbbell_make_qdiscs(run.qdiscs);
+		if (error) {
+			fail("queue disciplines of this kernel could not be made", NULL, error);
+			return error;
+		}
+	}
+	epoch_ns = roundup(now_ns() + (run.qdiscs ? LEAD_OF_QDISCS_NS : LEAD_NS), PHASE_NS);
 	local_irq_save(flags);
 	dumbbell_begin(now_ns(), epoch_ns);
 	local_irq_restore(flags);
-	arm(epoch_ns);
+	dumbbell_arm(epoch_ns);
 	for (i = 0; i < run.hosts; i++)
 		if (hosts[i].listener)
 			kthread_run(accept_flows, &hosts[i], "accept-%u", i);

@@ -11,6 +11,8 @@ struct net_device;
 /* dumbbell_kern.c */
 unsigned int dumbbell_flow_of(const void *socket);
 struct net *dumbbell_net_of(unsigned int host);
+/* The network is due then. */
+void dumbbell_arm(unsigned long long due_ns);
 void dumbbell_sleep_until(unsigned long long at_ns);
 /* The run ends now, before its time. */
 void dumbbell_end_early(void);
@@ -23,6 +25,10 @@ unsigned int dumbbell_handle_of(const void *socket);
 
 /* dumbbell_routes_kern.c */
 int dumbbell_set_routes(struct net *net, struct net_device *device, const struct dumbbell_host *host);
+int dumbbell_acknowledge_at_once(struct net *net, struct net_device *device);
+
+/* dumbbell_qdiscs_kern.c */
+int dumbbell_make_qdiscs(unsigned int count);
 
 /* dumbbell_clock_kern.c: from now on a program's readings of the clock cost more the more it reads without a pause. */
 void dumbbell_charge_for_readings(void);

@@ -20,11 +20,15 @@ typedef unsigned long long word;
 
 enum {
 	OPEN, HOST, FLOW, BEGIN, ENTER, ADVANCE, TAKE, ESTABLISHED, FINISHED, SAMPLE, SAMPLED, FINAL, CC, CALL, END, FAILED,
-	PROGRAM, WRITE, READ, STARTED, ENDED, NOT_READY, OVER, ENDING, FUNCTIONS
+	PROGRAM, WRITE, READ, STARTED, ENDED, NOT_READY, OVER, ENDING, QDISC, QDISC_READY, FUNCTIONS
 };
 
 static word (*functions[FUNCTIONS])(word, word, word, word);
 static char *stack_top;
+/* Of the kernel, while the library runs. */
+static char *kernel_stack;
+/* Below it may be what the compiler has put there without moving the pointer (System V ABI, AMD64, 3.2.2). */
+#define RED_ZONE_BYTES 128
 /* Whether the library runs, on whose stack the kernel does not know its threads. */
 static volatile sig_atomic_t is_in_library;
 
@@ -35,14 +39,39 @@ static word on_own_stack(word (*function)(word, word, word, word), word a, word 
 	is_in_library = 1;
 	/* rbx survives the call, so the kernel's stack is found again. The kernel does not use SSE. */
 	asm volatile("movq %%rsp, %%rbx\n\t"
+		     "movq %%rsp, %[kernel]\n\t"
 		     "movq %[top], %%rsp\n\t"
 		     "call *%[function]\n\t"
 		     "movq %%rbx, %%rsp"
-		     : "=a"(result), "+D"(a), "+S"(b), "+d"(c), "+c"(d)
+		     : "=a"(result), "+D"(a), "+S"(b), "+d"(c), "+c"(d), [kernel] "=m"(kernel_stack)
 		     : [top] "r"(stack_top), [function] "r"(function)
 		     : "rbx", "r8", "r9", "r10", "r11", "memory", "cc");
 	is_in_library = 0;
 	return result;
+}
+
+/* For what the library calls of the kernel, with interrupts off as they are. */
+static void on_kernels_stack(void (*function)(struct dumbbell_queued *), struct dumbbell_queued *queued)
+{
+	char *top = (char *)(((word)kernel_stack - RED_ZONE_BYTES) & ~15ull);
+
+	asm volatile("movq %%rsp, %%rbx\n\t"
+		     "movq %[top], %%rsp\n\t"
+		     "call *%[function]\n\t"
+		     "movq %%rbx, %%rsp"
+		     : "+D"(queued)
+		     : [top] "r"(top), [function] "r"(function)
+		     : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+}
+
+static void enqueue(struct dumbbell_queued *queued)
+{
+	on_kernels_stack(dumbbell_enqueue, queued);
+}
+
+static void dequeue(struct dumbbell_queued *queued)
+{
+	on_kernels_stack(dumbbell_dequeue, queued);
 }
 
 /* Who waits for the guest asks which program computes; the answer is a file. */
@@ -83,6 +112,7 @@ int dumbbell_open(struct dumbbell_run *run)
 		"dumbbell_guest_failed",      "dumbbell_guest_program",	 "dumbbell_guest_write",
 		"dumbbell_guest_read",	      "dumbbell_guest_started",	 "dumbbell_guest_ended",
 		"dumbbell_guest_not_ready",   "dumbbell_guest_over",	 "dumbbell_guest_ending",
+		"dumbbell_guest_qdisc",	      "dumbbell_guest_qdisc_ready",
 	};
 	/* Without SA_ONSTACK: on the stack of the kernel's thread, by which the kernel knows it. */
 	const struct sigaction asked = { .sa_handler = tell_current, .sa_flags = SA_RESTART };
@@ -107,6 +137,8 @@ int dumbbell_open(struct dumbbell_run *run)
 		return -ENOMEM;
 	stack_top = (char *)stack + STACK_BYTES - 64;
 	sigaction(DUMBBELL_ASK, &asked, NULL);
+	run->enqueue = enqueue;
+	run->dequeue = dequeue;
 	return (int)on_own_stack(functions[OPEN], DUMBBELL_ABI, (word)request, (word)run, 0);
 }
 
@@ -187,6 +219,16 @@ void dumbbell_failed(const char *what, int flow, int error)
 	if (functions[FAILED])
 		on_own_stack(functions[FAILED], (word)what, (word)(long)flow, (word)(long)error, 0);
 	_exit(1);
+}
+
+void dumbbell_get_qdisc(unsigned int number, struct dumbbell_qdisc *qdisc)
+{
+	on_own_stack(functions[QDISC], number, (word)qdisc, 0, 0);
+}
+
+word dumbbell_qdisc_ready(word now_ns, unsigned int number)
+{
+	return on_own_stack(functions[QDISC_READY], now_ns, number, 0, 0);
 }
 
 void dumbbell_get_program(unsigned int number, struct dumbbell_program *program)

@@ -78,19 +78,37 @@
       return { stroke: path, fill: null, clip: null, band: null, gaps: null, flags: 1 };
     };
   }
+  // The surface between the ends of a curve's intervals.
+  function fillBand(u, figure, curve) {
+    const surface = new Path2D(), back = [];
+    let pen = false;
+    (curve.x || figure.x).forEach(function (x, at) {
+      if (x === null || curve.low[at] === null) { return; }
+      const left = u.valToPos(x, "x", true);
+      surface[pen ? "lineTo" : "moveTo"](left, u.valToPos(curve.high[at], "y", true));
+      back.push([left, u.valToPos(curve.low[at], "y", true)]);
+      pen = true;
+    });
+    back.reverse().forEach(function (place) { surface.lineTo(place[0], place[1]); });
+    surface.closePath();
+    u.ctx.fillStyle = bright(curve.color);
+    u.ctx.globalAlpha = 0.18;
+    u.ctx.fill(surface);
+    u.ctx.globalAlpha = 1;
+  }
   function decorate(figure) {
-    const barred = figure.curves.filter(function (curve) { return curve.low; });
+    const barred = figure.curves.filter(function (curve) { return curve.low && !curve.band; });
     return function (u, series) {
       const curve = figure.curves[series - 1];
       if (!curve || !u.series[series].show) { return; }
       const ctx = u.ctx, ratio = uPlot.pxRatio, box = u.bbox, size = 3.2 * ratio;
       // Curves with intervals stand a little apart, so that these can be told from one another.
-      const aside = curve.low ? (barred.indexOf(curve) - (barred.length - 1) / 2) * 2 * ratio : 0;
+      const aside = curve.low && !curve.band ? (barred.indexOf(curve) - (barred.length - 1) / 2) * 2 * ratio : 0;
       const bars = new Path2D(), marks = new Path2D(), clip = new Path2D();
       clip.rect(box.left - size, box.top - size, box.width + 2 * size, box.height + 2 * size);
       const marked = curve.marker && (curve.shape === "points" || curve.y.length <= MAX_MARKED);
       placesOf(u, figure, curve, function (x, y, at) {
-        if (curve.low && curve.high[at] > curve.low[at]) {
+        if (curve.low && !curve.band && curve.high[at] > curve.low[at]) {
           bars.moveTo(x + aside, u.valToPos(curve.low[at], "y", true));
           bars.lineTo(x + aside, u.valToPos(curve.high[at], "y", true));
           [curve.low[at], curve.high[at]].forEach(function (end) {
@@ -105,6 +123,7 @@
       });
       ctx.save();
       ctx.clip(clip);
+      if (curve.band) { fillBand(u, figure, curve); }
       ctx.setLineDash([]);
       ctx.strokeStyle = bright(curve.color);
       ctx.fillStyle = curve.hollow ? colour("--card") : bright(curve.color);
@@ -196,6 +215,15 @@
   }
   function written(value) { return Math.abs(value) >= 1e4 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(4))); }
 
+  // What state each group is in at a time, and since when; `states` only where a page has them.
+  function statesAt(figure, x) {
+    return (figure.states || []).filter(function (each) { return each.times[0] <= x; }).map(function (each) {
+      let at = each.times.length - 1;
+      while (each.times[at] > x) { at -= 1; }
+      const since = written(each.times[at]);
+      return words({ en: each.label + ": " + each.names[at] + " since " + since + " s", ja: each.label + "：" + since + " s から " + each.names[at] });
+    });
+  }
   const tip = document.createElement("div");
   tip.className = "tip";
   tip.hidden = true;
@@ -216,6 +244,11 @@
         dot.style.background = bright(curve.color);
         const low = curve.low && !curve.x && curve.high[own] > curve.low[own] ? " [" + written(curve.low[own]) + ", " + written(curve.high[own]) + "]" : "";
         line.append(dot, words(curve.label || figure.y_label) + " " + (figure.y_names ? figure.y_names[value] || value : written(value)) + low);
+        tip.append(line);
+      });
+      statesAt(figure, x).forEach(function (text) {
+        const line = document.createElement("span");
+        line.textContent = text;
         tip.append(line);
       });
       tip.hidden = false;
@@ -278,13 +311,18 @@
   }
   function legendOf(element, figures) {
     const curves = new Map();
-    figures.forEach(function (figure) { figure.curves.forEach(function (curve) { if (curve.label && !curves.has(nameOf(curve))) { curves.set(nameOf(curve), curve); } }); });
     const hidden = new Set();
-    curves.forEach(function (curve, label) { if (curve.off) { hidden.add(label); } });
     const before = element.previousElementSibling;
     const isThere = before && before.classList.contains("legend");
     const legend = { box: isThere ? before : document.createElement("p"), hidden: hidden };
     legend.box.className = "legend";
+    // What is named; a name that was hidden stays so.
+    legend.fill = function (figures) {
+      curves.clear();
+      figures.forEach(function (figure) { figure.curves.forEach(function (curve) { if (curve.label && !curves.has(nameOf(curve))) { curves.set(nameOf(curve), curve); } }); });
+    };
+    legend.fill(figures);
+    curves.forEach(function (curve, label) { if (curve.off) { hidden.add(label); } });
     legend.dress = function () {
       legend.box.replaceChildren();
       if (curves.size < 2) { return; }
@@ -404,7 +442,22 @@
     sweep: function () {
       drawn.forEach(function (entry, element) { if (!element.isConnected) { if (entry.plot) { entry.plot.destroy(); } drawn.delete(element); legends.delete(element); } });
     },
+    // Draws another figure in the place of one, with the same part of the x axis if the reader chose one.
+    redraw: function (element, figure, sync) {
+      const entry = drawn.get(element);
+      if (!entry) { prepare(element, figure, sync); draw(element); return; }
+      const chosen = entry.plot && entry.plot.scales.x, all = entry.data[0];
+      const isPart = chosen && chosen.min !== null && all.length > 1 && (chosen.min > all[0] || chosen.max < all[all.length - 1]);
+      entry.figure = figure;
+      entry.data = aligned(figure);
+      const legend = legends.get(element.closest(".multiples") || element);
+      legend.fill([figure]);
+      legend.dress();
+      build(element);
+      if (isPart) { entry.plot.setScale("x", { min: chosen.min, max: chosen.max }); }
+    },
     words: words,
+    written: written,
   };
   all().forEach(function (element) { observer.observe(element); });
   dark.addEventListener("change", redrawAll);

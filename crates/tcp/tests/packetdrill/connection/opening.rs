@@ -1,7 +1,7 @@
 //! What a connection begins with: its two endpoints.
 
 use dumbbell_cc::{Flow, Instance, Request, SK_PACING_NEEDED};
-use dumbbell_tcp::{EcnMode, Half, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_tcp::{EcnMode, Half, Receiver, ReceiverConfig, Sender, SenderConfig, TICK_NS};
 
 use crate::settings::Settings;
 
@@ -16,7 +16,8 @@ const RTT_NS: u64 = 20 * NS_PER_MS;
 pub(crate) struct Opening {
     /// Payload of a full segment, bytes.
     pub(crate) mss_bytes: u32,
-    pub(crate) ecn: bool,
+    /// What the host asks for, or agrees to.
+    pub(crate) ecn: EcnMode,
     pub(crate) timestamps: bool,
     /// Shift of the windows the peer offers.
     pub(crate) window_scale: u32,
@@ -28,14 +29,6 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    fn ecn_mode(&self) -> EcnMode {
-        if self.ecn {
-            EcnMode::Classic
-        } else {
-            EcnMode::Off
-        }
-    }
-
     /// The endpoint of what the host sends; its SYN leaves now if it opens the connection.
     pub(super) fn sender(&self, now_ns: u64, settings: &Settings) -> Result<Sender, String> {
         let config = SenderConfig {
@@ -46,8 +39,9 @@ impl Opening {
             },
             closes: false,
             tso: settings.tso,
-            ecn: self.ecn_mode(),
+            ecn: self.ecn,
             nagle: self.nagle,
+            tick_ns: TICK_NS,
             slow_start_after_idle: settings.slow_start_after_idle,
             ..SenderConfig::new(0, self.mss_bytes, Some(0))
         };
@@ -73,7 +67,8 @@ impl Opening {
                 Half::Forward
             },
             rwnd_bytes: RWND_BYTES,
-            ecn: self.ecn_mode(),
+            ecn: self.ecn,
+            tick_ns: TICK_NS,
             ..ReceiverConfig::new(0, self.mss_bytes, RTT_NS)
         })
     }

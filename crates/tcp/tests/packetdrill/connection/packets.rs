@@ -2,12 +2,12 @@
 
 use dumbbell_net::{Ecn, Packet};
 use dumbbell_tcp::{
-    AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, Offload, SackBlock,
-    SackBlocks, SackSlot, Segment, SegmentKind,
+    AccEcnFeedback, AccEcnOption, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader,
+    DataInfo, EcnMode, Offload, SackBlock, SackBlocks, SackSlot, Segment, SegmentKind,
 };
 
 use super::Connection;
-use crate::script::{Flags, PacketSpec};
+use crate::script::{AccEcnFields, Flags, PacketSpec};
 
 /// A packet as the host sent it.
 #[derive(Clone, Debug)]
@@ -21,6 +21,9 @@ pub(crate) struct Sent {
     /// TSval and TSecr, ms.
     pub(crate) timestamps: Option<(u32, u32)>,
     pub(crate) sack: Vec<(u32, u32)>,
+    pub(crate) accecn: Option<AccEcnFields>,
+    /// Its three flags count marked packets.
+    pub(crate) counts_marks: bool,
 }
 
 impl Connection {
@@ -72,6 +75,24 @@ impl Connection {
         SackBlocks::new(dsack.first().and_then(block), &received)
     }
 
+    /// The blocks, and what the packet says by Accurate ECN, if that was agreed or asked for.
+    pub(super) fn feedback(&self, packet: &PacketSpec, blocks: SackBlocks) -> SackBlocks {
+        if !matches!(self.opening.ecn, EcnMode::AccEcn(_)) {
+            return blocks;
+        }
+        let option = packet.accecn().map(|fields| AccEcnOption {
+            ect0_bytes: fields.ect0_bytes.unwrap_or_default(),
+            ce_bytes: fields.ce_bytes.unwrap_or_default(),
+            ect1_bytes: fields.ect1_bytes.unwrap_or_default(),
+        });
+        let ace = packet.flags.ace();
+        blocks.with_accecn(AccEcnFeedback { ace, option })
+    }
+
+    fn is_accurate(&self) -> bool {
+        matches!(self.sender.agreed_ecn(), EcnMode::AccEcn(_))
+    }
+
     /// What the sender sends, in bytes.
     pub(super) fn take_from_sender(&mut self, now_ns: u64, packet: &Packet<Segment>) {
         let Segment::Data(header) = packet.header else {
@@ -86,16 +107,22 @@ impl Connection {
         }
         self.is_ack_carried |= is_data;
         let syn = kind == SegmentKind::Syn;
+        let accurate = self.is_accurate();
+        let ace = match kind {
+            SegmentKind::Syn if header.cwr() => 0b011,
+            SegmentKind::Syn | SegmentKind::HandshakeAck => header.ace(),
+            _ if accurate => (header.ace() + self.receiver.accecn_ce_pkts() as u8) & 7,
+            _ => u8::from(header.cwr()) << 1,
+        };
+        let flags = Flags {
+            syn,
+            fin,
+            ack: !syn,
+            ..Flags::default()
+        };
         self.sent.push_back(Sent {
             time_ns: now_ns,
-            flags: Flags {
-                syn,
-                fin,
-                rst: false,
-                ack: !syn,
-                ece: syn && self.opening.ecn,
-                cwr: header.cwr(),
-            },
+            flags: flags.with_ace(ace),
             seq: match kind {
                 SegmentKind::Syn => 0,
                 SegmentKind::WindowProbe => self.outbound.start_of(header.seq) - 1,
@@ -106,6 +133,12 @@ impl Connection {
             ecn: packet.ecn,
             timestamps: self.timestamps(header.ts_val_ms, header.ts_ecr_ms),
             sack: Vec::new(),
+            accecn: self
+                .receiver
+                .accecn_option()
+                .filter(|_| !syn && self.peer_has_option && self.sends_option)
+                .map(fields),
+            counts_marks: accurate,
         });
     }
 
@@ -124,14 +157,19 @@ impl Connection {
             let byte = |segment| self.inbound.start_of(segment);
             (byte(block.start), byte(block.end))
         };
+        let ace = match sack.accecn() {
+            Some(feedback) if syn => feedback.ace,
+            Some(feedback) => (feedback.ace + self.sender_ce_pkts as u8) & 7,
+            None => u8::from(header.ece()),
+        };
+        let flags = Flags {
+            syn,
+            ack: true,
+            ..Flags::default()
+        };
         self.sent.push_back(Sent {
             time_ns: now_ns,
-            flags: Flags {
-                syn,
-                ack: true,
-                ece: header.ece(),
-                ..Flags::default()
-            },
+            flags: flags.with_ace(ace),
             seq: if syn { 0 } else { self.outbound.end() },
             payload_bytes: 0,
             ack: Some(self.inbound.start_of(header.ack)),
@@ -140,11 +178,25 @@ impl Connection {
             timestamps: self
                 .timestamps(header.ts_val_ms, header.ts_ecr_ms.max(self.peer_syn_ts_ms)),
             sack: sack.all().iter().map(bytes).collect(),
+            accecn: sack
+                .accecn()
+                .and_then(|own| own.option)
+                .filter(|_| syn || (self.peer_has_option && self.sends_option))
+                .map(fields),
+            counts_marks: sack.accecn().is_some(),
         });
     }
 
     fn timestamps(&self, val_ms: u32, ecr_ms: u32) -> Option<(u32, u32)> {
         self.opening.timestamps.then_some((val_ms, ecr_ms))
+    }
+}
+
+fn fields(option: AccEcnOption) -> AccEcnFields {
+    AccEcnFields {
+        ect0_bytes: Some(option.ect0_bytes),
+        ce_bytes: Some(option.ce_bytes),
+        ect1_bytes: Some(option.ect1_bytes),
     }
 }
 

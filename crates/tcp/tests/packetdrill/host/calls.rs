@@ -66,6 +66,9 @@ impl Host {
             "sendfile" => self.write(arg(3).number().unwrap_or(0), &Value::Any)?,
             "sendmsg" => self.write(vector_bytes(arg(1)), arg(2))?,
             "writev" => self.write(vector_bytes(arg(1)), &Value::Any)?,
+            "read" | "recv" if self.descriptor(arg(0)) == Some(&mut Descriptor::Listener) => {
+                Err("ENOTCONN")
+            }
             "read" | "recv" => self.read(arg(2).number().unwrap_or(0))?,
             "recvmsg" => self.receive_message(arg(1))?,
             "ioctl" if arg(1).has("SIOCINQ") => self.queued(arg(2)),

@@ -6,7 +6,7 @@ use winnow::prelude::*;
 use winnow::token::take_while;
 
 use super::{blank, number_u32, range, token};
-use crate::script::{Flags, PacketSpec, TcpOption};
+use crate::script::{AccEcnFields, Flags, PacketSpec, TcpOption};
 
 pub(super) fn packet(input: &mut &str) -> Result<PacketSpec> {
     let ecn = delimited(
@@ -33,19 +33,26 @@ pub(super) fn packet(input: &mut &str) -> Result<PacketSpec> {
     })
 }
 
-/// Letters of flags, a dot for ACK; a lone dash for none. PSH is not kept: it says nothing about
-/// when and what a TCP sends.
+/// Letters of flags, a dot for ACK, a digit for the three of Accurate ECN; a lone dash for none. PSH is
+/// not kept: it says nothing about when and what a TCP sends.
 fn flags(input: &mut &str) -> Result<Flags> {
     let none = '-'.value("");
-    let some = take_while(1.., |c: char| "SFRPUEW.".contains(c));
+    let some = take_while(1.., |c: char| "SFRPUEWA.01234567".contains(c));
     alt((none, some))
-        .map(|letters: &str| Flags {
-            syn: letters.contains('S'),
-            fin: letters.contains('F'),
-            rst: letters.contains('R'),
-            ack: letters.contains('.'),
-            ece: letters.contains('E'),
-            cwr: letters.contains('W'),
+        .map(|letters: &str| {
+            let flags = Flags {
+                syn: letters.contains('S'),
+                fin: letters.contains('F'),
+                rst: letters.contains('R'),
+                ack: letters.contains('.'),
+                ece: letters.contains('E'),
+                cwr: letters.contains('W'),
+                ae: letters.contains('A'),
+            };
+            match letters.chars().find_map(|letter| letter.to_digit(8)) {
+                Some(ace) => flags.with_ace(ace as u8),
+                None => flags,
+            }
         })
         .parse_next(input)
 }
@@ -69,10 +76,26 @@ fn option(input: &mut &str) -> Result<TcpOption> {
         "sackOK".value(TcpOption::SackPermitted),
         timestamps.map(|(val, ecr)| TcpOption::Timestamps { val, ecr }),
         preceded("sack", blocks).map(TcpOption::Sack),
+        preceded("ECN", accecn).map(TcpOption::AccEcn),
         alt(("nop", "eol")).value(TcpOption::Padding),
         other.map(TcpOption::Other),
     ))
     .parse_next(input)
+}
+
+/// `e0b 1 ceb 0 e1b 1`, in either order.
+fn accecn(input: &mut &str) -> Result<AccEcnFields> {
+    let field = || (token(alt(("e0b", "ceb", "e1b"))), token(number_u32));
+    repeat(1..=3, field())
+        .fold(AccEcnFields::default, |mut fields, (name, bytes)| {
+            match name {
+                "e0b" => fields.ect0_bytes = Some(bytes),
+                "ceb" => fields.ce_bytes = Some(bytes),
+                _ => fields.ect1_bytes = Some(bytes),
+            }
+            fields
+        })
+        .parse_next(input)
 }
 
 /// An option that this host does not have: its name; a value follows or does not.

@@ -1,0 +1,100 @@
+"""A path that a capture may have come from: what a fit varies, and the scenario that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dumbbell.fit.interval import Interval
+from dumbbell.scenario import Group, Scenario
+
+__all__ = ["PathModel"]
+
+
+#: On the wire: less holds nothing.
+FULL_PACKET_BYTES = 1514
+
+
+@dataclass(frozen=True)
+class PathModel:
+    """A dumbbell with one bottleneck.
+
+    Attributes
+    ----------
+    rate_bps
+        Of the bottleneck, on the wire.
+    base_rtt_s
+        Without queues.
+    queue
+        Queue discipline; empty means drop-tail with `buffer_bytes`.
+    loss
+        Share of packets that are lost at random, before the queue.
+    competitors, competitor
+        How many other flows share the bottleneck, and their algorithm.
+    """
+
+    rate_bps: float
+    base_rtt_s: float
+    queue: str = ""
+    buffer_bytes: float = 0.0
+    loss: float = 0.0
+    competitors: int = 0
+    competitor: str = "cubic"
+
+    def scenario(self, cc: str, *, time_s: float, seed: int, mss_bytes: int | None) -> Scenario:
+        """Return the scenario in which a flow of an algorithm meets this path."""
+        mss: dict[str, Any] = {} if mss_bytes is None else {"mss": f"{mss_bytes}B"}
+        groups = [Group(cc, **mss)]
+        if self.competitors:
+            groups.append(Group(self.competitor, flows=self.competitors))
+        fields: dict[str, Any] = {"queue": self.queue}
+        if not self.queue:
+            fields = {"buffer": f"{max(self.buffer_bytes, FULL_PACKET_BYTES):.0f}B"}
+        if self.loss:
+            fields["impair"] = f"random_loss:loss={100 * self.loss:.6f}%"
+        return Scenario(
+            groups,
+            rate=f"{self.rate_bps:.0f}bit",
+            rtt=f"{1e6 * self.base_rtt_s:.0f}us",
+            time=f"{max(time_s, 1.0):.3f}s",
+            seed=seed,
+            **fields,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, as JSON has them."""
+        return asdict(self)
+
+    @property
+    def kind(self) -> str:
+        """The kind of path, in words."""
+        queue = self.queue or "drop-tail"
+        lossy = ", random loss" if self.loss else ""
+        others = f", shared with {self.competitors} × {self.competitor}" if self.competitors else ""
+        return queue + lossy + others
+
+    def lines(self, intervals: Mapping[str, Interval]) -> list[str]:
+        """Return the path in words, a line a value, with 90 % intervals."""
+        found = [
+            f"queue      {self.kind}",
+            f"rate       {in_words(intervals['rate_bps'], 1e6, 'Mbit/s')}",
+            f"base RTT   {in_words(intervals['base_rtt_s'], 1e-3, 'ms')}",
+        ]
+        if "buffer_bytes" in intervals:
+            buffer = intervals["buffer_bytes"]
+            bdp = self.rate_bps * self.base_rtt_s / 8
+            found.append(
+                f"buffer     {in_words(buffer, 1e3, 'kB')}; {buffer.value / bdp:.2f} BDP, "
+                f"{8e3 * buffer.value / self.rate_bps:.1f} ms"
+            )
+        if "loss" in intervals:
+            found.append(f"loss       {in_words(intervals['loss'], 1e-2, '%')}")
+        return found
+
+
+def in_words(interval: Interval, unit: float, name: str) -> str:
+    """Write a value with its interval."""
+    ends = (interval.low, interval.value, interval.high)
+    low, value, high = (f"{each / unit:.4g}" for each in ends)
+    return f"{value} {name}" if low == high else f"{value} {name} ({low} to {high})"

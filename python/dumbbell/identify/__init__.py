@@ -1,0 +1,35 @@
+"""Identification of the congestion control algorithm in a capture: docs/identify.md.
+
+`trace.py` comes first: what the sender did over time. `rounds.py` divides that into round trips and
+epochs between losses, `features/` makes numbers of them, `laws.py` has what known algorithms do.
+`model.py` reads the trained model, which `dumbbell_studies.identification` makes.
+"""
+
+from dumbbell.identify.datagram_flows import DatagramFlow
+from dumbbell.identify.datagram_trace import datagram_trace_of
+from dumbbell.identify.features import FEATURES, features_of
+from dumbbell.identify.floats import Floats
+from dumbbell.identify.flows import Flow
+from dumbbell.identify.forest import Forest
+from dumbbell.identify.identification import (
+    Identification,
+    Identified,
+    identify,
+    identify_flow,
+    identify_quic_flow,
+)
+from dumbbell.identify.model import Model, Opinion, softmax
+from dumbbell.identify.picture import draw_identification
+from dumbbell.identify.probe import probe
+from dumbbell.identify.reading import datagram_flows_in, flows_in
+from dumbbell.identify.rounds import rounds_of
+from dumbbell.identify.save import save_identification
+from dumbbell.identify.trace import Trace, trace_of
+
+__all__ = [
+    "FEATURES", "DatagramFlow", "Floats", "Flow", "Forest", "Identification", "Identified", "Model",
+    "Opinion", "Trace", "datagram_flows_in", "datagram_trace_of", "draw_identification",
+    "features_of", "flows_in", "identify", "identify_flow", "identify_quic_flow", "probe",
+    "rounds_of",
+    "save_identification", "softmax", "trace_of",
+]  # fmt: skip

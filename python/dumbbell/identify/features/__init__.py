@@ -1,0 +1,7 @@
+"""What distinguishes one algorithm's flow from another's, as numbers."""
+
+from __future__ import annotations
+
+from dumbbell.identify.features.vector import FEATURES, features_of
+
+__all__ = ["FEATURES", "features_of"]

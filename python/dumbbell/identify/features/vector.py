@@ -1,0 +1,53 @@
+"""All features of a trace."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.identify.features import growth, loss_response, queueing, rhythm, startup
+from dumbbell.identify.floats import Floats
+from dumbbell.identify.rounds import Rounds
+from dumbbell.identify.trace import Trace
+
+__all__ = ["FEATURES", "VANTAGES", "bdp_of", "features_of"]
+
+#: Where a trace was captured, as a number.
+VANTAGES = ("sender", "middle", "receiver", "unknown")
+FEATURES = (
+    "vantage", "duration_s", "step_over_rtt",
+    *loss_response.NAMES, *growth.NAMES, *queueing.NAMES, *rhythm.NAMES, *startup.NAMES,
+)  # fmt: skip
+
+
+def features_of(trace: Trace, rounds: Rounds, *, is_from_start: bool) -> Floats:
+    """Return the numbers that `FEATURES` names; NaN where the trace has none.
+
+    Parameters
+    ----------
+    trace, rounds
+        Of one flow.
+    is_from_start
+        Whether the capture has the connection's start.
+    """
+    rate_pkts_s, bdp_pkts = bdp_of(trace, rounds)
+    with np.errstate(all="ignore"):
+        values = [
+            float(VANTAGES.index(trace.vantage)) if trace.is_estimated else 0.0,
+            trace.duration_s,
+            trace.step_s / trace.base_rtt_s,
+            *loss_response.loss_response(trace, rounds, bdp_pkts),
+            *growth.growth(trace, rounds),
+            *queueing.queueing(trace, rounds, bdp_pkts, rate_pkts_s),
+            *rhythm.rhythm(trace),
+            *startup.startup(trace, rounds, bdp_pkts, is_from_start=is_from_start),
+        ]
+    found = np.array(values, dtype=np.float64)
+    found[~np.isfinite(found)] = np.nan
+    return found
+
+
+def bdp_of(trace: Trace, rounds: Rounds) -> tuple[float, float]:
+    """Return the flow's usual highest delivery rate, packets/s, and that times the base RTT."""
+    rates = rounds.delivered_pkts / (rounds.per_rtt * rounds.rtt_s)
+    rate = max(float(np.quantile(rates, 0.95)), 1e-3)
+    return rate, max(rate * trace.base_rtt_s, 1.0)

@@ -1,1 +1,0 @@
-"""A path in real time as moving lines in the terminal."""

@@ -1,0 +1,120 @@
+"""`python -m dumbbell_studies.identification`: makes the model that `dumbbell identify` ships."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import dumbbell
+from dumbbell import LinuxTree
+from dumbbell.base.writing import write_file
+from dumbbell_studies.identification.algorithms import OTHER, SAME_AS_ANOTHER, sources_of
+from dumbbell_studies.identification.boosting import Boosting
+from dumbbell_studies.identification.calibration import LabelledFeatures, Trained, train
+from dumbbell_studies.identification.collect import Collected, collect_quic, collect_tcp
+from dumbbell_studies.identification.outcome import Outcome, outcome_of
+from dumbbell_studies.identification.plan import PlannedRun, quic_plan, tcp_plan
+
+#: What both models are grown with.
+HOW = Boosting()
+#: Runs between two lines of progress.
+SAID_EVERY = 100
+
+
+def main() -> int:
+    """Simulate, learn, and write models and what they would have said of unseen runs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--linux-tree", type=Path, required=True,
+                        help="a Linux source tree, for its algorithms")  # fmt: skip
+    parser.add_argument("--features", type=Path, default=Path("results/identification"),
+                        help="directory of what was simulated; read where it is there")  # fmt: skip
+    parser.add_argument("--out", type=Path, default=Path(dumbbell.__file__).parent / "identify",
+                        help="directory of the models")  # fmt: skip
+    parser.add_argument("--report", type=Path, default=Path("docs/notes/data/identify.json"),
+                        help="file of counts for the notes")  # fmt: skip
+    asked = parser.parse_args()
+    asked.features.mkdir(parents=True, exist_ok=True)
+    sources = sources_of(LinuxTree(asked.linux_tree))
+    parts = {
+        "tcp": lambda scratch: collect_tcp(tcp_plan(sources), scratch, say),
+        "quic": lambda scratch: collect_quic(quic_plan(), scratch, say),
+    }
+    report = {}
+    for name, collect in parts.items():
+        collected = collected_in(asked.features / f"{name}.npz", collect)
+        trained = learn(collected)
+        trained.model.save(asked.out / f"model-{name}.npz")
+        report[name] = described(name, collected, trained)
+    write_file(asked.report, json.dumps(report, indent=1) + "\n")
+    return 0
+
+
+def say(run: PlannedRun) -> None:
+    """Say how far it is."""
+    if run.number % SAID_EVERY == 0:
+        sys.stderr.write(f"run {run.number}: {run.label}\n")
+
+
+def collected_in(path: Path, collect: Callable[[Path], Collected]) -> Collected:
+    """Return what is in a file, or simulate and write it."""
+    if path.is_file():
+        return Collected.load(path)
+    with tempfile.TemporaryDirectory() as scratch:
+        collected = collect(Path(scratch) / "capture.pcapng")
+    collected.save(path)
+    return collected
+
+
+def learn(collected: Collected) -> Trained:
+    """Train a model of all flows whose algorithm has a name of its own."""
+    return train(labelled(collected), HOW)
+
+
+def labelled(collected: Collected) -> LabelledFeatures:
+    """Return flows to learn from."""
+    kept = [
+        at for at, label in enumerate(collected.labels) if label not in (OTHER, *SAME_AS_ANOTHER)
+    ]
+    return LabelledFeatures(
+        collected.features[kept],
+        [collected.labels[at] for at in kept],
+        [collected.numbers[at] for at in kept],
+    )
+
+
+def described(name: str, collected: Collected, trained: Trained) -> dict[str, object]:
+    """Count what the model says of flows whose runs its trees had not seen, and of others."""
+    kept = labelled(collected)
+    model, places = trained.model, trained.places
+    opinions = [
+        model.opinion(scores, model.chances_of(scores, int(place)), int(place))
+        for scores, place in zip(trained.scores, places, strict=True)
+    ]
+    found: dict[str, object] = {"classes": list(model.classes)}
+    for place, called in enumerate(("at the sender", "elsewhere")):
+        chosen = [at for at in range(len(opinions)) if places[at] == place]
+        if not chosen:
+            continue
+        outcome = outcome_of([kept.labels[at] for at in chosen], [opinions[at] for at in chosen])
+        tell(f"{name}, {called}", outcome)
+        found[called] = outcome.to_dict()
+    others = [at for at, label in enumerate(collected.labels) if label == OTHER]
+    if others:
+        of_others = model.opinions(collected.features[others])
+        outcome = outcome_of([OTHER] * len(others), of_others)
+        tell(f"{name}, algorithms with other parameters", outcome)
+        found["others"] = outcome.to_dict()
+    return found
+
+
+def tell(what: str, outcome: Outcome) -> None:
+    """Print an outcome."""
+    sys.stdout.write(f"{what}: {outcome}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

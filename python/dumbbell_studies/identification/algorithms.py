@@ -1,0 +1,72 @@
+"""Algorithms that are learned, those that are kept back, and what stands for all others."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from dumbbell import LinuxTree
+
+__all__ = ["HELD_BACK", "OTHER", "QUIC", "SAME_AS_ANOTHER", "other_cc", "sources_of"]
+
+#: The class of what is none of the known algorithms.
+OTHER = "other"
+#: Never shown in training: what they are called when judged is "unknown" or wrong.
+HELD_BACK = ("l3dr", "nagi")
+#: Built-in algorithms that are learned.
+BUILT_IN = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "ledbat", "dctcp", "prague", "bbr_fca")
+#: Not learned: without other flows BBR-FCA is BBR, and is named so.
+SAME_AS_ANOTHER = ("bbr_fca",)
+#: What runs over QUIC, by class: stacks with algorithms of their own, and ours in noq.
+QUIC: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "reno": ("quic/quinn:reno", "quic/noq:reno", "quic/noq@1.2.0:reno"),
+    "cubic": ("quic/quinn:cubic", "quic/noq:cubic", "quic/quinn@0.11.14:cubic"),
+    "bbr": ("quic/quinn:bbr", "quic/noq:bbr"),
+    "bbr3": ("quic/noq:bbr3", "quic/noq:dumbbell/bbr3"),
+    "copa": ("quic/noq:copa",),
+    "vegas": ("quic/noq:vegas",),
+})  # fmt: skip
+#: Parameters outside those in use, from and to: with them an algorithm is another one, and stands
+#: for those that are not known yet.
+OTHERS: Mapping[str, Mapping[str, tuple[int, int]]] = MappingProxyType({
+    "cubic": {"beta": (310, 500)},
+    "cubic ": {"beta": (930, 990), "bic_scale": (41, 400)},
+    "cubic  ": {"bic_scale": (400, 1000), "hystart": (0, 0), "beta": (600, 700)},
+    "vegas": {"alpha_pkts": (20, 40), "beta_pkts": (42, 90)},
+    "bbr": {
+        "probe_bw_up_gain": (400, 700), "probe_bw_down_gain": (60, 130), "cwnd_gain": (700, 1500),
+    },
+    "bbr ": {
+        "min_rtt_window_ms": (2000, 4500), "probe_rtt_ms": (300, 600), "cwnd_gain": (300, 420),
+    },
+    "bbr3": {
+        "beta_pct": (20, 50), "probe_wait_ms": (8000, 20000),
+        "probe_rtt_interval_ms": (12000, 30000),
+    },
+    "copa": {"default_inv_delta": (15, 60), "mode_switching": (0, 0)},
+    "ledbat": {"target_us": (5000, 25000), "gain_pct": (300, 2000)},
+})  # fmt: skip
+
+
+def sources_of(tree: LinuxTree) -> dict[str, tuple[str, ...]]:
+    """Return what to run for each class: ours, Linux's, or both.
+
+    Parameters
+    ----------
+    tree
+        A Linux source tree.
+    """
+    found: dict[str, tuple[str, ...]] = {name: (name,) for name in BUILT_IN}
+    for name in tree.names():
+        found[name] = (*found.get(name, ()), tree.source(name))
+    return found
+
+
+def other_cc(seed: int) -> str:
+    """Draw an algorithm with parameters that make it another one."""
+    chance = random.Random(f"other {seed}")  # noqa: S311 -- not for secrets
+    key = chance.choice(list(OTHERS))
+    values = {name: chance.randint(*ends) for name, ends in OTHERS[key].items()}
+    text = ",".join(f"{name}={value}" for name, value in values.items())
+    return f"{key.strip()}:{text}"

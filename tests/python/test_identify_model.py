@@ -1,0 +1,151 @@
+"""What identification is made of: laws, rounds, trees, calibration, the shipped models."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from dumbbell.base.errors import ResultError
+from dumbbell.identify import FEATURES, Forest, Model, features_of, rounds_of
+from dumbbell.identify.laws import LAWS
+from dumbbell.identify.model import shipped_model
+from dumbbell.identify.trace import Trace
+from dumbbell_studies.identification.boosting import Boosting, boost
+from dumbbell_studies.identification.calibration import LabelledFeatures, train
+from dumbbell_studies.identification.outcome import outcome_of
+from dumbbell_studies.identification.path import draw_path, scenario_of
+
+RTT_S, STEP_S = 0.05, 0.01
+
+
+def sawtooth(kept: float, per_rtt: float, seconds: float = 40.0) -> Trace:
+    """A flow whose window grows evenly to 200 packets and is then cut: no queue, no slow start."""
+    count = round(seconds / STEP_S)
+    window, windows, lost = 150.0, [], np.zeros(count)
+    for at in range(count):
+        if window >= 200:
+            lost[at] = 1
+            window *= kept
+        window += per_rtt * STEP_S / RTT_S
+        windows.append(window)
+    inflight = np.array(windows)
+    sent = inflight * 1448 * STEP_S / RTT_S
+    return Trace(
+        vantage="sender", step_s=STEP_S, time_s=np.arange(count, dtype=np.float64) * STEP_S,
+        inflight_pkts=inflight,
+        rtt_s=np.full(count, RTT_S), base_rtt_s=RTT_S, sent_bytes=sent, delivered_bytes=sent,
+        lost_pkts=lost, mss_bytes=1448.0, ect_share=0.0, ce_share=0.0,
+        window_bytes=np.zeros(count), is_estimated=False,
+    )  # fmt: skip
+
+
+def measured(trace: Trace) -> dict[str, float]:
+    rounds = rounds_of(trace)
+    assert rounds is not None
+    values = features_of(trace, rounds, is_from_start=False)
+    return dict(zip(FEATURES, values.tolist(), strict=True))
+
+
+def test_what_is_left_after_a_loss_and_the_growth_are_measured():
+    found = measured(sawtooth(0.5, 1.0))
+    # Two rounds after the loss the window has grown by about three packets.
+    assert found["keeps_q50"] == pytest.approx(0.5, abs=0.03)
+    assert found["grows_q50"] == pytest.approx(1.0, abs=0.05)
+    assert found["ratio_reno"] == pytest.approx(0.0, abs=0.06)
+    assert found["error_reno"] < 0.03
+    assert found["error_scalable"] > 3 * found["error_reno"]
+
+
+def test_a_faster_sawtooth_is_not_renos():
+    found = measured(sawtooth(0.7, 3.0))
+    assert found["keeps_q50"] == pytest.approx(0.7, abs=0.04)
+    # ln 3
+    assert found["ratio_reno"] == pytest.approx(1.10, abs=0.06)
+
+
+def test_every_law_is_of_an_algorithm_that_the_model_knows():
+    assert set(LAWS) <= set(shipped_model().classes)
+
+
+def test_trees_add_what_their_leaves_say():
+    # One tree a class, of depth 2: features 0 > 1 and 1 > 5, a missing value counts as yes.
+    forest = Forest(
+        features=np.array([[0, 1], [1, 0]], dtype=np.uint8),
+        thresholds=np.array([[1, 5], [5, 1]], dtype=np.float32),
+        missing=np.array([[True, True], [False, False]]),
+        values=np.array([[1, 2, 3, 4], [10, 20, 30, 40]], dtype=np.float16),
+        classes=2,
+    )
+    rows = np.array([[0.0, 0.0], [2.0, 6.0], [np.nan, 0.0]])
+    assert forest.scores(rows).tolist() == [[1, 10], [4, 40], [3, 10]]
+
+
+def test_trees_learn_what_a_threshold_tells():
+    chance = np.random.default_rng(3)
+    features = chance.normal(size=(600, 5))
+    classes = (features[:, 2] > 0.3).astype(np.int64) + 2 * (features[:, 4] > 0).astype(np.int64)
+    features[::7, 1] = np.nan
+    forest = boost(features[:400], classes[:400], 4, Boosting(rounds=25, depth=3))
+    right = forest.scores(features[400:]).argmax(axis=1) == classes[400:]
+    assert right.mean() > 0.95
+
+
+def test_what_looks_like_no_class_is_unknown():
+    chance = np.random.default_rng(4)
+    centres = {"a": -3.0, "b": 3.0}
+    features, labels = [], []
+    for name, centre in centres.items():
+        rows = np.zeros((300, len(FEATURES)))
+        rows[:, :6] = chance.normal(centre, 1.0, size=(300, 6))
+        features.append(rows[:, :])
+        labels += [name] * 300
+    known = LabelledFeatures(np.concatenate(features), labels, list(range(600)))
+    known.features[:, FEATURES.index("vantage")] = 0
+    model = train(known, Boosting(rounds=30, depth=3)).model
+    between = np.zeros((50, len(FEATURES)))
+    between[:, 1:6] = chance.normal(0, 0.2, size=(50, 5)) * np.array([1, -1, 1, -1, 1])
+    unknown = [opinion.algorithm is None for opinion in model.opinions(between)]
+    assert np.mean(unknown) > 0.6
+    own = model.opinions(known.features[:100])
+    assert np.mean([opinion.algorithm == "a" for opinion in own]) > 0.85
+
+
+def test_outcomes_are_counted_and_probabilities_compared_with_what_was_right():
+    model = shipped_model()
+    rows = np.full((3, len(FEATURES)), np.nan)
+    opinions = model.opinions(rows)
+    outcome = outcome_of(["cubic", "reno", "cubic"], opinions)
+    assert outcome.right + outcome.unknown + outcome.wrong == outcome.flows == 3
+    assert sum(count for _, _, count, _, _ in outcome.reliability) == 3
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "quic"])
+def test_the_shipped_models_are_small_and_of_these_features(protocol):
+    model = shipped_model(protocol)
+    assert {"reno", "cubic", "bbr"} <= set(model.classes)
+    assert model.reference.shape[:2] == (2, len(model.classes))
+
+
+def test_a_model_of_other_features_is_refused(tmp_path):
+    path = tmp_path / "model.npz"
+    path.write_bytes(b"PK nothing")
+    with pytest.raises(ResultError, match="is not a model"):
+        Model.load(path)
+    shipped_model().save(path)
+    data = dict(np.load(path))
+    about = data["about"].tobytes().replace(b"duration_s", b"duration_x")
+    np.savez(path, **{**data, "about": np.frombuffer(about, dtype=np.uint8)})
+    with pytest.raises(ResultError, match=re.escape("is of another version of dumbbell")):
+        Model.load(path)
+
+
+def test_paths_are_drawn_within_their_ranges_and_the_same_again():
+    for seed in range(40):
+        path = draw_path(seed, "telling")
+        assert path == draw_path(seed, "telling")
+        assert 35 <= path.rtt_ms <= 120
+        assert (path.queue, path.neighbour, path.loss_percent) == ("bfifo", "", 0.0)
+        assert path.rate_mbit * path.rtt_ms / 12 >= 79
+    assert len(scenario_of(draw_path(1), "cubic").links) == 2
