@@ -344,6 +344,23 @@ OTHERS = {
 OURS = re.compile(r"\b(new|place_for|stream)\b")
 
 
+def test_a_directory_that_appears_between_two_looks_is_no_device(tmp_path):
+    def write(place: Path) -> None:
+        with replacing(place) as new:
+            new.mkdir()
+            (new / "file").write_text("whole", encoding="utf-8")
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            for turn in range(60):
+                list(pool.map(write, [tmp_path / f"{turn}"] * 8))
+    finally:
+        sys.setswitchinterval(usual)
+    assert {path.read_text(encoding="utf-8") for path in tmp_path.glob("*/file")} == {"whole"}
+
+
 def test_nothing_that_users_keep_is_written_in_another_way():
     found = []
     for package in ("dumbbell", "dumbbell_studies"):

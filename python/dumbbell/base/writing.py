@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -71,9 +72,7 @@ def replacing(place: Path) -> Iterator[Path]:
     """
     with errors_of_writing(place):
         target = target_of(place)
-        if target.is_symlink() or not (
-            target.is_file() or target.is_dir() or not os.path.lexists(target)
-        ):
+        if is_written_as_it_is(target):
             yield target
             return
         try:
@@ -142,6 +141,18 @@ def refuse_directory(path: Path) -> None:
     """Raise what the operating system says when a directory is opened as a file."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+
+
+def is_written_as_it_is(target: Path) -> bool:
+    """Whether a path is a device, a pipe or an open file; a file, a directory or nothing is not.
+
+    It is looked at once: another process may put something there between two looks.
+    """
+    try:
+        mode = target.lstat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def target_of(place: Path) -> Path:
