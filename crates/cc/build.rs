@@ -33,11 +33,13 @@ fn main() {
     if bpf_compiler.as_ref().is_none_or(BpfCompiler::is_zig) {
         println!("cargo::rerun-if-env-changed=VIRTUAL_ENV");
     }
-    let mut table = String::from("pub(crate) static BUILT_INS: &[BuiltIn] = &[\n");
-    for source in files_below(&cc_dir, false).expect("cc/ is readable") {
-        if !is_congestion_control(&source) {
-            continue;
-        }
+    let mut sources = files_below(&cc_dir, false).expect("cc/ is readable");
+    sources.retain(|source| is_congestion_control(source));
+    let mut table = format!(
+        "pub(crate) static BUILT_INS: [BuiltIn; {}] = [\n",
+        sources.len()
+    );
+    for source in sources {
         let name = file_name(&source).trim_end_matches(SUFFIX);
         let object = out_dir.join(format!("{name}.so"));
         compile(&cc_dir, &source, &object);
@@ -45,11 +47,11 @@ fn main() {
         if let Some(compiler) = &bpf_compiler {
             let object = out_dir.join(format!("{name}.bpf.o"));
             compile_bpf(compiler, &cc_dir, &source, &object);
-            bpf = format!("Some(include_bytes!({object:?}))");
+            bpf = format!("Some(Embedded::new(include_bytes!({object:?})))");
         }
         writeln!(
             table,
-            "    BuiltIn {{ name: {name:?}, source: include_str!({source:?}), object: include_bytes!({object:?}), bpf: {bpf} }},"
+            "    BuiltIn {{ name: {name:?}, source: include_str!({source:?}), object: Embedded::new(include_bytes!({object:?})), bpf: {bpf} }},"
         )
         .expect("writing to a String succeeds");
     }

@@ -79,7 +79,7 @@ pub fn describe(name: &str) -> Result<Description, Error> {
         name: name.to_owned(),
         params: BTreeMap::new(),
     };
-    let instance = Instance::new(&request, build.object.as_ref(), 0)?;
+    let instance = Instance::new(&request, &build.object, 0)?;
     Ok(Description {
         name: instance.name().to_owned(),
         title: title(&build.source),

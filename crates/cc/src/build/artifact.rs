@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use crate::object::contents::Contents;
 
 /// What a congestion control algorithm is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,11 +24,43 @@ pub(crate) struct Build {
     pub(crate) flags: Vec<String>,
 }
 
-/// The bytes of an object.
+/// An object: one that is embedded in this program, or one that it compiled.
 #[derive(Clone)]
 pub(crate) enum Object {
-    Embedded(&'static [u8]),
-    Compiled(Arc<[u8]>),
+    Embedded(&'static Embedded),
+    Compiled(Arc<Compiled>),
+}
+
+/// An object's bytes, and what they say, which is read once.
+pub(crate) struct Kept<B> {
+    bytes: B,
+    contents: OnceLock<Result<Arc<Contents>, String>>,
+}
+
+/// An object that is embedded in this program.
+pub(crate) type Embedded = Kept<&'static [u8]>;
+/// An object that this program compiled.
+pub(crate) type Compiled = Kept<Vec<u8>>;
+
+impl<B> Kept<B> {
+    pub(crate) const fn new(bytes: B) -> Self {
+        Self {
+            bytes,
+            contents: OnceLock::new(),
+        }
+    }
+}
+
+impl Object {
+    /// What it says. An error completes a sentence that begins with its name.
+    pub(crate) fn contents(&self) -> Result<Arc<Contents>, String> {
+        let contents = match self {
+            Self::Embedded(object) => &object.contents,
+            Self::Compiled(object) => &object.contents,
+        };
+        let read = || Contents::read(self.as_ref()).map(Arc::new);
+        contents.get_or_init(read).clone()
+    }
 }
 
 impl fmt::Debug for Object {
@@ -38,8 +72,8 @@ impl fmt::Debug for Object {
 impl AsRef<[u8]> for Object {
     fn as_ref(&self) -> &[u8] {
         match self {
-            Self::Embedded(bytes) => bytes,
-            Self::Compiled(bytes) => bytes,
+            Self::Embedded(object) => object.bytes,
+            Self::Compiled(object) => &object.bytes,
         }
     }
 }

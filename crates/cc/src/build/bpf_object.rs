@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
+use std::sync::Arc;
 
 use dumbbell_cc_abi::{
     CA_PRIV_WORDS, Ops, TCP_CA_NAME_MAX, TCP_CONG_ECT_1_NEGOTIATION, TCP_CONG_NEEDS_ACCECN,
@@ -10,12 +11,11 @@ use dumbbell_cc_abi::{
 
 use crate::build::artifact::{Object, Target};
 use crate::build::compile;
-use crate::build::digest::digest;
 use crate::build::file_name::FileName;
 use crate::build::find::find;
 use crate::describe::{Declared, Kind};
 use crate::error::Error;
-use crate::object::declaration_reader::read_declarations;
+use crate::object::contents::Contents;
 use crate::object::declarations::{self, Declarations, Series, StatePlace};
 use crate::object::elf::Elf;
 use crate::object::ops_choice;
@@ -36,10 +36,9 @@ pub struct BpfObject {
     sends_ect1: bool,
     kind: Kind,
     ops: Vec<&'static str>,
-    build: String,
     params: BTreeMap<String, i64>,
     constants: Vec<Constant>,
-    declarations: Declarations,
+    contents: Arc<Contents>,
 }
 
 /// A value to write into the object's `.rodata`.
@@ -78,9 +77,10 @@ impl BpfObject {
         };
         let object = find_object(&request.name, kernel_types)?;
         let elf = Elf::parse(object.as_ref()).map_err(invalid)?;
-        let declarations = read_declarations(&elf).map_err(invalid)?;
+        let contents = object.contents().map_err(invalid)?;
+        let declarations = &contents.declarations;
         let params = choose_params(request, &declarations.params)?;
-        let constants = constants(&elf, &declarations, &params).map_err(invalid)?;
+        let constants = constants(&elf, declarations, &params).map_err(invalid)?;
         let wanted = FileName::parse(&request.name).and_then(|file| file.table);
         let check = |table: &str| elf.ops_image(table)?.check().map(|_| ());
         let table = ops_choice::choose(&elf, wanted, check).map_err(invalid)?;
@@ -96,10 +96,9 @@ impl BpfObject {
             },
             ops: image.present().collect(),
             ops_table: table.to_owned(),
-            build: digest(object.as_ref()),
             params,
             constants,
-            declarations,
+            contents,
             object,
         })
     }
@@ -151,7 +150,7 @@ impl BpfObject {
 
     /// A hexadecimal digest of the object and of the headers it was built with.
     pub fn build(&self) -> &str {
-        &self.build
+        &self.contents.build
     }
 
     /// What its source declares.
@@ -159,8 +158,8 @@ impl BpfObject {
         Declared {
             notes: Vec::new(),
             kind: self.kind,
-            params: self.declarations.params.clone(),
-            series: self.declarations.series.clone(),
+            params: self.contents.declarations.params.clone(),
+            series: self.contents.declarations.series.clone(),
             ops: self.ops.clone(),
         }
     }
@@ -177,17 +176,17 @@ impl BpfObject {
 
     /// The time series that its flows deliver, in the order of [`BpfObject::read_series`].
     pub fn series(&self) -> &[Series] {
-        &self.declarations.series
+        &self.contents.declarations.series
     }
 
     /// Bytes of its `bpf_sk_storage` value; zero if it has none.
     pub fn storage_bytes(&self) -> usize {
-        self.declarations.storage_bytes
+        self.contents.declarations.storage_bytes
     }
 
     /// Number of words of the `bpf_sk_storage` value, from its start, that contain series.
     pub fn storage_series_words(&self) -> usize {
-        let readers = self.declarations.readers.iter();
+        let readers = self.contents.declarations.readers.iter();
         readers
             .filter(|reader| reader.place == StatePlace::Storage)
             .map(|reader| reader.words())
@@ -204,7 +203,7 @@ impl BpfObject {
         storage: &[u64],
         mut take: impl FnMut(usize, u64),
     ) {
-        for (index, reader) in self.declarations.readers.iter().enumerate() {
+        for (index, reader) in self.contents.declarations.readers.iter().enumerate() {
             let words = match reader.place {
                 StatePlace::CaPriv => &ca_priv[..],
                 StatePlace::Storage => storage,
@@ -335,7 +334,10 @@ mod tests {
             let bpf = BpfObject::find(&request).unwrap_or_else(|error| panic!("{error}"));
             let native = Instance::load(&request, 1).unwrap();
             assert_eq!(bpf.name(), native.name());
-            assert_eq!(bpf.declarations.params, native.declarations().params);
+            assert_eq!(
+                bpf.contents.declarations.params,
+                native.declarations().params
+            );
             assert_eq!(bpf.series(), native.series());
             assert_eq!(bpf.storage_bytes(), native.declarations().storage_bytes);
             assert_eq!(*bpf.params(), native.params());

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::build::artifact::{Build, Object, Target};
+use crate::build::artifact::{Build, Compiled, Object, Target};
 use crate::build::build_cache::{self, Inputs, Key};
 use crate::build::compiler::Compiler;
 use crate::build::compiler_message::{Types, explain, floats, unreadable};
@@ -75,7 +76,7 @@ fn make(
     let is_sure = run.preprocess().is_ok_and(|after| after == before);
     let build = Build {
         source: Cow::Owned(source),
-        object: Object::Compiled(object.into()),
+        object: Object::Compiled(Arc::new(Compiled::new(object))),
         flags,
     };
     Ok((build, inputs.filter(|_| is_sure)))
@@ -360,7 +361,7 @@ fn write_headers(dialect: Dialect, types: Option<&str>) -> io::Result<ScratchDir
         fs::write(dir.path().join("include/vmlinux.h"), types)?;
     }
     // For files of `kfuncs/`, which include them.
-    for built_in in BUILT_INS {
+    for built_in in &BUILT_INS {
         fs::write(
             dir.path().join(format!("{}.bpf.c", built_in.name)),
             built_in.source,
@@ -380,11 +381,9 @@ pub(crate) fn write_headers_to(dir: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
-    fn object(path: &Path) -> Arc<[u8]> {
+    fn object(path: &Path) -> Arc<Compiled> {
         match build(path, Target::Native).unwrap().object {
             Object::Compiled(object) => object,
             Object::Embedded(_) => panic!("a file is not a built-in"),
@@ -408,7 +407,7 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &object(&path)));
         write("own.h", "int dumbbell_own = 2;\n");
         let second = object(&path);
-        assert_ne!(first, second);
+        assert!(!Arc::ptr_eq(&first, &second));
         assert!(Arc::ptr_eq(&second, &object(&path)));
         // A new file that is read before ours.
         write("errno.h", "");
@@ -416,7 +415,7 @@ mod tests {
             "dumbbell.h",
             "#include \"dumbbell_decl.h\"\nint dumbbell_own_too = 3;\n",
         );
-        assert_ne!(second, object(&path));
+        assert!(!Arc::ptr_eq(&second, &object(&path)));
     }
 
     #[test]
@@ -436,6 +435,6 @@ mod tests {
             "#include <linux/module.h>\nint tcp_other = 1;\n",
         )
         .unwrap();
-        assert_ne!(alone, object(&path));
+        assert!(!Arc::ptr_eq(&alone, &object(&path)));
     }
 }

@@ -1,12 +1,14 @@
 //! What `build.rs` embeds: the built-in congestion control algorithms and the headers they are compiled with.
 
+use crate::build::artifact::Embedded;
+
 /// A congestion control algorithm compiled by `build.rs`.
 pub(crate) struct BuiltIn {
     pub(crate) name: &'static str,
     pub(crate) source: &'static str,
-    pub(crate) object: &'static [u8],
+    pub(crate) object: Embedded,
     /// The same compiled for BPF, if a compiler for it was found when dumbbell was built.
-    pub(crate) bpf: Option<&'static [u8]>,
+    pub(crate) bpf: Option<Embedded>,
 }
 
 /// A file that congestion control algorithms include or are linked with: `cc/include`, and what several

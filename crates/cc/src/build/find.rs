@@ -27,8 +27,8 @@ pub(crate) fn find(name: &str, target: Target) -> Result<Build, Error> {
         });
     };
     let object = match target {
-        Target::Native => built_in.object,
-        Target::Bpf => built_in.bpf.ok_or_else(|| Error::NoBpfObject {
+        Target::Native => &built_in.object,
+        Target::Bpf => built_in.bpf.as_ref().ok_or_else(|| Error::NoBpfObject {
             name: name.to_owned(),
         })?,
     };

@@ -7,14 +7,14 @@ use std::mem;
 use std::num::NonZero;
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use dumbbell_cc_abi::{
     ModuleOps, TCP_CONG_ECT_1_NEGOTIATION, TCP_CONG_NEEDS_ACCECN, TCP_CONG_NEEDS_ECN,
 };
 use libloading::os::unix::Library;
 
-use crate::build::artifact::Target;
-use crate::build::digest::digest;
+use crate::build::artifact::{Object, Target};
 use crate::build::file_name::FileName;
 use crate::build::find::find;
 use crate::describe::{Declared, Kind};
@@ -25,7 +25,7 @@ use crate::host::flow::Flow;
 use crate::host::hosted::{Hosted, HostedPointer};
 use crate::host::mapping::{ForgetSocket, Mapping, Unmapped, are_in_one_object};
 use crate::host::running::{Running, SharedRunning};
-use crate::object::declaration_reader::read_declarations;
+use crate::object::contents::Contents;
 use crate::object::declarations::{Declarations, Reader, Series};
 use crate::object::elf::Elf;
 use crate::object::ops;
@@ -37,9 +37,8 @@ use crate::request::{Request, choose_params};
 pub struct Instance {
     ops: Rc<ModuleOps>,
     name: String,
-    build: String,
+    contents: Arc<Contents>,
     params: BTreeMap<String, i64>,
-    declarations: Declarations,
     /// The table that a kernel module registered, in its own data.
     module_ops: Option<NonNull<ModuleOps>>,
     /// The requested name or file.
@@ -81,20 +80,21 @@ impl Instance {
     /// random generator.
     pub fn load(request: &Request, seed: u64) -> Result<Rc<Self>, Error> {
         let build = find(&request.name, Target::Native)?;
-        let instance = Self::new(request, build.object.as_ref(), seed)?;
+        let instance = Self::new(request, &build.object, seed)?;
         crash::watch(&instance.running);
         Ok(Rc::new(instance))
     }
 
-    pub(crate) fn new(request: &Request, object: &[u8], seed: u64) -> Result<Self, Error> {
+    pub(crate) fn new(request: &Request, object: &Object, seed: u64) -> Result<Self, Error> {
         let invalid = |problem: String| Error::Invalid {
             file: request.name.clone(),
             problem,
         };
-        let elf = Elf::parse(object).map_err(invalid)?;
-        let declarations = read_declarations(&elf).map_err(invalid)?;
+        let contents = object.contents().map_err(invalid)?;
+        let declarations = &contents.declarations;
         let params = choose_params(request, &declarations.params)?;
-        let mapping = Mapping::new(object, elf).map_err(|problem| match problem {
+        let elf = Elf::parse(object.as_ref()).map_err(invalid)?;
+        let mapping = Mapping::new(object.as_ref(), elf).map_err(|problem| match problem {
             Unmapped::Missing(problem) => invalid(problem),
             Unmapped::System(problem) => Error::Load {
                 file: request.name.clone(),
@@ -127,9 +127,8 @@ impl Instance {
             name: ops::check(&ops.ops).map_err(invalid)?.to_owned(),
             ops: Rc::new(ops),
             module_ops,
-            build: digest(object),
+            contents,
             params,
-            declarations,
             requested: request.name.clone(),
             running: SharedRunning::default(),
             path_pkts: Cell::new(u64::MAX),
@@ -156,9 +155,11 @@ impl Instance {
             name: ops::check(&ops).map_err(invalid)?.to_owned(),
             module_ops: None,
             ops: Rc::new(ModuleOps::stock(ops)),
-            build: hosted.build.clone(),
             params: hosted.params.clone(),
-            declarations: hosted.declarations(),
+            contents: Arc::new(Contents {
+                build: hosted.build.clone(),
+                declarations: hosted.declarations(),
+            }),
             requested: requested.to_owned(),
             running: SharedRunning::default(),
             path_pkts: Cell::new(u64::MAX),
@@ -182,7 +183,7 @@ impl Instance {
 
     /// A hexadecimal digest of the shared object and of the headers it was built with.
     pub fn build(&self) -> &str {
-        &self.build
+        &self.contents.build
     }
 
     /// The parameters in force, by name.
@@ -192,12 +193,12 @@ impl Instance {
 
     /// The time series that its flows deliver, in the order of [`Flow::read_series`].
     pub fn series(&self) -> &[Series] {
-        &self.declarations.series
+        &self.declarations().series
     }
 
     /// A reader of each series for [`Flow::read`]; empty if a flow has only [`Flow::read_series`].
     pub fn readers(&self) -> &[Reader] {
-        &self.declarations.readers
+        &self.declarations().readers
     }
 
     /// Whether it needs ECN on its connections, regardless of the host's setting
@@ -220,10 +221,10 @@ impl Instance {
     pub fn declared(&self) -> Declared {
         Declared {
             kind: self.kind(),
-            params: self.declarations.params.clone(),
-            series: self.declarations.series.clone(),
+            params: self.declarations().params.clone(),
+            series: self.declarations().series.clone(),
             ops: self.ops.present().collect(),
-            notes: self.declarations.notes.clone(),
+            notes: self.declarations().notes.clone(),
         }
     }
 
@@ -281,7 +282,7 @@ impl Instance {
     }
 
     pub(crate) fn declarations(&self) -> &Declarations {
-        &self.declarations
+        &self.contents.declarations
     }
 
     pub(crate) fn requested(&self) -> &str {

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd as _;
 use std::ptr::NonNull;
+use std::slice;
 
 use dumbbell_cc_abi::{LAYOUT, LAYOUT_WORDS, ModuleOps, Ops};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -217,9 +218,23 @@ impl<'data> Mapping<'data> {
         Err(format!("refuses the value of its parameter `{name}`"))
     }
 
-    /// Sets a parameter, which is a constant for the C: makes its pages writable meanwhile.
+    /// Sets a parameter, which is a constant for the C: makes its pages writable meanwhile, unless it has the value.
     pub(crate) fn write_param(&self, param: &Param, value: i64) -> Result<(), String> {
         let (address, facts) = self.symbol(&param.variable)?;
+        let bytes = value.to_ne_bytes();
+        let low = if cfg!(target_endian = "little") {
+            0
+        } else {
+            bytes.len() - param.size as usize
+        };
+        let bytes = &bytes[low..low + param.size as usize];
+        // SAFETY: `read_declarations` checked that the variable has `size` bytes, at most 8; none
+        // of the mapping's code runs yet, so nothing writes them.
+        let present =
+            unsafe { slice::from_raw_parts(address.cast::<u8>().as_ptr(), param.size as usize) };
+        if present == bytes {
+            return Ok(());
+        }
         let page_bytes = rustix::param::page_size();
         let start = address
             .as_ptr()
@@ -235,18 +250,12 @@ impl<'data> Mapping<'data> {
             })
         };
         protect(MprotectFlags::READ | MprotectFlags::WRITE)?;
-        let bytes = value.to_ne_bytes();
-        let low = if cfg!(target_endian = "little") {
-            0
-        } else {
-            bytes.len() - param.size as usize
-        };
         // SAFETY: `read_declarations` checked that the variable has `size` bytes, at most
         // 8; they are writable now, and no Rust reference to them exists.
         unsafe {
             address
                 .cast::<u8>()
-                .copy_from_nonoverlapping(NonNull::from(&bytes[low]), param.size as usize);
+                .copy_from_nonoverlapping(NonNull::from(bytes).cast(), param.size as usize);
         }
         protect(facts.protection)
     }

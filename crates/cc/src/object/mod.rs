@@ -2,6 +2,7 @@
 //! declarations.
 
 pub(crate) mod constructors;
+pub(crate) mod contents;
 pub(crate) mod declaration_reader;
 pub(crate) mod declarations;
 pub(crate) mod elf;
