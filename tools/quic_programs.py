@@ -24,6 +24,7 @@ import dumbbell
 PAGE = Path(__file__).parents[1] / "docs" / "notes" / "quic.md"
 RATE, RTT = "20mbit", "40ms"
 TIME_S = 60
+BDP_BYTES, BDPS = 100_000, {"1bdp": 1, "4bdp": 4}
 CASES = [("cubic", "1bdp"), ("reno", "1bdp"), ("cubic", "4bdp"), ("bbr", "4bdp")]
 #: Without them a run in virtual time is the same again; those in real time are.
 REPETITIONS = {"virtual": 2, "real": 1}
@@ -57,7 +58,9 @@ def program(path: str, cc: str, buffer: str, seed: int, clock: str) -> Seen:
     """Run the program over an emulated path, in which the client sends."""
     command = [sys.executable, "-m", "dumbbell", "emulate", "--json", "--seed", str(seed)]
     command += ["--virtual"] if clock == "virtual" else []
-    command += ["--rate", RATE, "--rtt", RTT, "--buffer", buffer, "--ready", "udp:4433"]
+    # The client sends. The way back has no rate, as in the simulator: ACKs do not queue there.
+    command += ["--up-rate", RATE, "--up-buffer", f"{BDPS[buffer] * BDP_BYTES}B"]
+    command += ["--rate", "none", "--rtt", RTT, "--ready", "udp:4433"]
     command += ["--serve", f"{path} server 0.0.0.0:4433", "--"]
     command += [path, "client", "server:4433", cc, str(TIME_S)]
     done = subprocess.run(  # noqa: S603 - the program that the user names

@@ -26,7 +26,7 @@ from dumbbell.statistics.format import write_interval
 from dumbbell_studies.papers.ogino2021.runs import BUFFERS_BDP
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = DOCS / "quic.md", DOCS / "notes" / "quic.md"
+PAGE = DOCS / "notes" / "quic.md"
 RATE, RTT = "50mbit", "40ms"
 ALGORITHMS = ("bbr", "bbr3", "copa", "cubic", "l3dr", "nagi", "reno")
 BUFFERS = ("1bdp", "4bdp")
@@ -294,9 +294,8 @@ TABLE_OF: Mapping[str, Callable[[], str]] = {
 def main(wanted: Sequence[str]) -> None:
     """Replace the tables that are wanted; without any, all."""
     made = {name: TABLE_OF[name]() for name in wanted or TABLE_OF}
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        page.write_text(replace_some(text, made), encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(replace_some(text, made), encoding="utf-8")
 
 
 if __name__ == "__main__":

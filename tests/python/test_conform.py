@@ -9,6 +9,7 @@ import json
 import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dumbbell import Scenario
+from dumbbell import Group, Scenario
 from dumbbell.base.errors import ScenarioError
-from dumbbell_studies.conform import ALGORITHM, TRANSPORT, Cell, conform
+from dumbbell.run import UML
+from dumbbell_studies.conform import ALGORITHM, CHECKS, TRANSPORT, Cell, conform
 from dumbbell_studies.conform.checks import compare_responses
 from dumbbell_studies.conform.conform import RESAMPLES, SEED, interval_of
 from dumbbell_studies.conform.envelope import (
@@ -31,6 +33,7 @@ from dumbbell_studies.conform.envelope import (
 )
 from dumbbell_studies.conform.grid import grid_named
 from dumbbell_studies.conform.responses import Series, epochs_of, growth, probing
+from dumbbell_studies.conform.subject import subject_of
 from dumbbell_studies.conform.transport_responses import packets_at_once, pause_rtts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -284,7 +287,7 @@ def test_grids_are_those_of_the_suites():
     assert len(grid_named("quicbench")) == 16
     cells = grid_named("rfc9743")
     assert len({each.label for each in cells}) == len(cells)
-    pair = cells[0].pair("copa", "cubic", 7)
+    pair = cells[0].pair(partial(Group, "copa"), partial(Group, "cubic"), 7)
     assert [str(group.cc) for group in pair.groups] == ["copa", "cubic"]
     assert pair.seed == 7
 
@@ -295,9 +298,9 @@ def test_grids_are_those_of_the_suites():
         (("cubbic", "--to", "cubic"), "cubbic"),
         (("reno",), "--to"),
         (("reno", "--to", "cubic", "--grid", "quickbench"), "did you mean `quicbench`?"),
-        (("scenario.toml", "--to", "cubic"), "takes algorithms, not the scenario `scenario.toml`"),
-        (("reno", "--to", "linux/cubic"), "conform simulates; use `cubic`"),
-        (("linux/dctcp2", "--to", "cubic"), "use a file or a built-in one"),
+        (("scenario.toml", "--to", "cubic"), "scenario.toml"),
+        (("reno", "--to", "linux/cubic"), "use `--engine uml`, or `cubic`"),
+        (("linux/dctcp2", "--to", "cubic"), "use `--engine uml`, or a file or a built-in one"),
         (("reno", "--to", "cubic", "--reps", "1"), "--reps"),
     ],
 )
@@ -306,7 +309,42 @@ def test_a_mistake_gets_one_line(words, expected, cli):
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1, outcome.err
     assert expected in outcome.err
-    assert "--engine" not in outcome.err
+
+
+PROGRAM = """
+[[group]]
+client = "curl -so /dev/null http://server/"
+server = "python3 -m http.server 80"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (PROGRAM, "is a program, which the simulator does not run; use `--engine uml`"),
+        ('[[group]]\ncc = "cubic"\n', "has 0 groups with a `client`"),
+        (PROGRAM + PROGRAM, "has 2 groups with a `client`"),
+    ],
+)
+def test_a_file_has_one_program_which_runs_on_linux(text, expected, tmp_path, cli):
+    file = tmp_path / "mine.toml"
+    file.write_text(text, encoding="utf-8")
+    outcome = cli("conform", str(file), "--to", "cubic")
+    assert outcome.code == 2
+    assert expected in outcome.err
+
+
+def test_of_a_program_only_packets_are_compared(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(PROGRAM, encoding="utf-8")
+    subject = subject_of(str(file), UML)
+    assert (subject.label, subject.is_program) == ("mine", True)
+    scenario = PATH[0].pair(subject.group, partial(Group, "cubic"), 7)
+    assert [bool(group.client) for group in scenario.groups] == [True, False]
+    some: Runs = [{check.name: 1.0 for check in CHECKS} for _ in range(3)]
+    seen = {each.check.name for each in compare_responses(some, some, of_packets=True)}
+    assert "packets_at_once" in seen
+    assert not seen & {"decrease", "decrease_below", "growth", "growth_below", "pause_rtts"}
 
 
 def test_a_flow_that_moves_nothing_is_named_with_its_path():

@@ -380,6 +380,11 @@ def test_programs_of_a_scenario_run_too():
     server, client = runs[0].summary["programs"]
     assert (server["exit_code"], client["exit_code"]) == (0, 0)
     assert 0.4 < client["measured"] < 5
+    # What arrives of the program is sampled beside what Linux says of the other flows.
+    samples = [row for row in runs[0].flows.to_pylist() if row["flow"] == 0]
+    assert {row["cwnd_pkts"] for row in samples} == {None}
+    bits = sum(row["goodput_bps"] for row in samples) * int(runs[0].scenario.sample) / 1e9
+    assert bits / 8 == pytest.approx(1e6, rel=0.05)
     # All clients have ended.
     assert runs[0].summary["duration_ns"] < 5e9
     assert runs[0].verdict.status == "OK"

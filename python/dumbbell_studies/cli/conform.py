@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities import json_text
 from dumbbell.base.writing import check_writable, write_file
 from dumbbell.figures import save_all
+from dumbbell.run import SIMULATOR
 from dumbbell.runs import Cache
 from dumbbell.terminal import (
     OUTPUT,
@@ -22,6 +22,7 @@ from dumbbell.terminal import (
     complete_what,
     note_cache,
     note_missing_figures,
+    options,
     print_json,
     print_line,
     print_table,
@@ -49,7 +50,8 @@ def conform_command(
         str,
         typer.Argument(
             metavar="CC",
-            help="The implementation under test: `quic/quinn:cubic`, `./mine.bpf.c`.",
+            help="The implementation under test: `quic/quinn:cubic`, `./mine.bpf.c`, or a scenario "
+            "file with a program (`--engine uml`).",
             show_default=False,
             autocompletion=complete_what,
         ),
@@ -85,6 +87,7 @@ def conform_command(
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="The first of them.", rich_help_panel=CONFORM)
     ] = 1,
+    engine: options.Engine = SIMULATOR,
     unsafe: UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     linux_tree: LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     jobs: Jobs = None,
@@ -108,19 +111,13 @@ def conform_command(
     with 1 if the conformance is below the noise floor, a response of the algorithm differs, or a
     run is INVALID.
     """
-    for each in (cc, to):
-        if each.endswith(".toml"):
-            raise ScenarioError(
-                f"`dumbbell conform` takes algorithms, not the scenario `{each}`; its paths are "
-                "those of `--grid`"
-            )
     if out_dir is not None:
         check_writable(out_dir)
     kept = Cache() if cache else None
     with progress_bar("simulating", is_even=True) as bar:
         result = conform(
-            cc, to, grid=grid, reps=reps, seed=seed, jobs=jobs, cache=kept or False,
-            on_progress=bar.at_run,
+            cc, to, grid=grid, reps=reps, seed=seed, engine=engine, jobs=jobs,
+            cache=kept or False, on_progress=bar.at_run,
         )  # fmt: skip
     note_cache(kept)
     if out_dir is not None:

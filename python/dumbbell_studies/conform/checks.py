@@ -34,6 +34,8 @@ class Check:
         The smallest difference that is one, in the unit of the value.
     is_relative
         Whether `least` is a share of the reference's value.
+    of_packets
+        Whether packets alone show it, without the sender's window.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Check:
     of: str
     least: float
     is_relative: bool = False
+    of_packets: bool = False
 
     @property
     def title(self) -> str:
@@ -69,14 +72,17 @@ CHECKS = (
     Check("growth_power", "growth after a loss", "time to the power {}", ALGORITHM, POWER),
     Check("growth_below", f"growth after {BELOW_LAST}", "{} packets per RTT", ALGORITHM, GROWTH,
           is_relative=True),
-    Check("probe_gain", "probing", "{} of the usual rate", ALGORITHM, 0.05),
-    Check("probe_period_s", "time between probes", "{} s", ALGORITHM, TIME, is_relative=True),
+    Check("probe_gain", "probing", "{} of the usual rate", ALGORITHM, 0.05, of_packets=True),
+    Check("probe_period_s", "time between probes", "{} s", ALGORITHM, TIME, is_relative=True,
+          of_packets=True),
     Check("growth", "growth after a loss", "{} packets per RTT", TRANSPORT, GROWTH,
           is_relative=True),
-    Check("packets_per_ack", "packets sent per ACK", "{}", TRANSPORT, 0.1, is_relative=True),
-    Check("packets_at_once", "packets sent at once", "{}", TRANSPORT, 0.2, is_relative=True),
+    Check("packets_per_ack", "packets sent per ACK", "{}", TRANSPORT, 0.1, is_relative=True,
+          of_packets=True),
+    Check("packets_at_once", "packets sent at once", "{}", TRANSPORT, 0.2, is_relative=True,
+          of_packets=True),
     Check("first_packets_rtts", f"first {FIRST_PKTS} packets sent after", "{} RTTs", TRANSPORT,
-          0.5),
+          0.5, of_packets=True),
     Check("pause_rtts", "pause after a loss", "{} RTTs", TRANSPORT, 0.15),
 )  # fmt: skip
 
@@ -136,7 +142,10 @@ class Response:
 
 
 def compare_responses(
-    test: Sequence[Mapping[str, float | None]], reference: Sequence[Mapping[str, float | None]]
+    test: Sequence[Mapping[str, float | None]],
+    reference: Sequence[Mapping[str, float | None]],
+    *,
+    of_packets: bool = False,
 ) -> list[Response]:
     """Compare the responses of two algorithms, pair by pair.
 
@@ -144,10 +153,13 @@ def compare_responses(
     ----------
     test, reference
         What `responses_of` returned for each repetition, with the same seeds.
+    of_packets
+        Only what packets show: the window of a program is not seen.
     """
     sides = {
         check: ([each[check.name] for each in test], [each[check.name] for each in reference])
         for check in CHECKS
+        if check.of_packets or not of_packets
     }
     differences = {check: paired_difference(b, a) for check, (a, b) in sides.items()}
     means = {check: (mean_of_most(a), mean_of_most(b)) for check, (a, b) in sides.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import fmean
 from typing import Any, NamedTuple, Unpack
 
@@ -13,22 +12,19 @@ import numpy.typing as npt
 
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities import pluralize
-from dumbbell.congestion_control import CongestionControlChoice, congestion_controls
-from dumbbell.run import INVALID, Run
+from dumbbell.run import INVALID, SIMULATOR, Run
 from dumbbell.runs import Execution, run_all
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import LEVEL, Interval
 from dumbbell_studies.conform.checks import ALGORITHM, TRANSPORT, Response, compare_responses
 from dumbbell_studies.conform.envelope import Envelope, Points, conformance, deviation
 from dumbbell_studies.conform.grid import Cell, grid_named
+from dumbbell_studies.conform.points import points_of
 from dumbbell_studies.conform.responses import response_scenario, responses_of
+from dumbbell_studies.conform.subject import Subject, subject_of
 
 __all__ = ["CellConformance", "Conformance", "conform"]
 
-#: Base RTTs between two points of an envelope, as QUICbench has them.
-POINT_RTTS = 10
-#: Share of a run that is left out: slow start.
-WARMUP = 1 / 6
 #: Resamples of the repetitions, and their seed.
 RESAMPLES, SEED = 9_999, 20_260_101
 #: A conformance that is less below the noise floor is not low.
@@ -229,7 +225,7 @@ def conform(
     seed: int = 1,
     **how: Unpack[Execution],
 ) -> Conformance:
-    """Compare an implementation with its reference in the simulator.
+    """Compare an implementation with its reference.
 
     On each path of a grid a flow of each competes with the reference, as in QUICbench. The
     reference against itself, with the seeds of the test, is the noise floor. Alone, on a path with
@@ -238,7 +234,8 @@ def conform(
     Parameters
     ----------
     test, reference
-        Algorithms: names or files, with parameters.
+        Algorithms: names or files, with parameters. Or scenario files with a program each, which
+        need the engine ``uml`` or ``kernel``.
     grid
         ``quick``, ``quicbench`` or ``rfc9743``.
     cells
@@ -255,7 +252,10 @@ def conform(
     DumbbellError
         An algorithm, the grid or a run is invalid.
     """
-    test, reference = (str(simulated(cc)) for cc in (test, reference))
+    engine = how.get("engine", SIMULATOR)
+    subjects = {each.label: each for each in (subject_of(cc, engine) for cc in (test, reference))}
+    test, reference = (subject_of(cc, engine).label for cc in (test, reference))
+    has_program = any(each.is_program for each in subjects.values())
     if reps < MIN_REPS:
         raise ScenarioError(f"reps is {reps}; use at least {MIN_REPS}, for an interval", key="reps")
     paths = grid_named(grid) if cells is None else list(cells)
@@ -267,14 +267,14 @@ def conform(
         if key.cell is None:
             responses[key] = responses_of(run)
         else:
-            points[key] = points_of(run)
+            points[key] = points_of(run, by_queue=has_program)
             if not points[key].size:
                 raise ScenarioError(
                     f"`{key.cc}` has no sample on {paths[key.cell].label}: it moved nothing"
                 )
         return Run(run.scenario, run.summary, {})  # all tables would not fit in memory
 
-    scenarios = scenarios_of(paths, test, reference, seeds, others)
+    scenarios = scenarios_of(paths, subjects[test], subjects[reference], seeds, others)
     how = {"cache": None, **how}
     runs = run_all(scenarios.items(), on_finished=take, **how)
 
@@ -297,63 +297,27 @@ def conform(
     return Conformance(
         test, reference, grid, reps, tuple(compared), interval_of(tests), interval_of(floors),
         interval_of(floors - tests),
-        tuple(compare_responses(*alone)), (goodputs[0], goodputs[1]),
+        tuple(compare_responses(*alone, of_packets=has_program)), (goodputs[0], goodputs[1]),
         sum(run.verdict.status == INVALID for run in runs.values()),
     )  # fmt: skip
 
 
-def simulated(cc: str) -> CongestionControlChoice:
-    """Return an algorithm of the simulator, or say that it is none."""
-    choice = CongestionControlChoice.parse(cc)
-    if choice.is_kernels_own:
-        plain = choice.kernel_name
-        instead = f"`{plain}`" if plain in congestion_controls() else "a file or a built-in one"
-        raise ScenarioError(
-            f"`{cc}` runs on a kernel only, and conform simulates; use {instead}", key="cc"
-        )
-    return choice
-
-
 def scenarios_of(
-    paths: Sequence[Cell], test: str, reference: str, seeds: range, others: range
+    paths: Sequence[Cell], test: Subject, reference: Subject, seeds: range, others: range
 ) -> dict[Key, Scenario]:
     """Return all runs; those of an algorithm against itself are in it once."""
     alone = {
-        Key(None, cc, seed): response_scenario(cc, seed)
+        Key(None, one.label, seed): response_scenario(one.group, seed)
         for seed in seeds
-        for cc in (test, reference)
+        for one in (test, reference)
     }
     pairs = {
-        Key(at, cc, seed): path.pair(cc, reference, seed)
+        Key(at, one.label, seed): path.pair(one.group, reference.group, seed)
         for at, path in enumerate(paths)
-        for cc, which in ((reference, seeds), (reference, others), (test, others))
+        for one, which in ((reference, seeds), (reference, others), (test, others))
         for seed in which
     }
     return {**alone, **pairs}
-
-
-def points_of(run: Run) -> Points:
-    """Return the first flow's delay and throughput, a point for every 10 base RTTs."""
-    table = run.flows
-    mine = column(table, "flow") == 0
-    time_us, rtt_us, goodput_bps = (
-        column(table, name)[mine] for name in ("time_us", "rtt_us", "goodput_bps")
-    )
-    end_us = run.scenario.time.seconds * 1e6
-    step_us = POINT_RTTS * run.summary["flows"][0]["base_rtt_us"]
-    edges = np.arange(WARMUP * end_us, end_us + step_us / 2, step_us)
-    places = np.searchsorted(time_us, edges)
-    points = [
-        (float(np.nanmean(rtt_us[a:b])) / 1e3, float(goodput_bps[a:b].mean()) / 1e6)
-        for a, b in pairwise(places)
-        if b > a and not np.isnan(rtt_us[a:b]).all()
-    ]
-    return np.array(points)
-
-
-def column(table: Any, name: str) -> Points:
-    """Return a column as floats, with NaN where it has no value."""
-    return np.asarray(table.column(name).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def matches_of(some: Sequence[Points], others: Sequence[Envelope]) -> Points:

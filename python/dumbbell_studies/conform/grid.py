@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from dumbbell.base.errors import ScenarioError, nearest
@@ -35,9 +36,11 @@ class Cell:
     label: str
     scenario: Scenario
 
-    def pair(self, first: str, second: str, seed: int) -> Scenario:
-        """Return the scenario with a flow of each of two algorithms."""
-        groups = [Group(cc, jitter=JITTER) for cc in (first, second)]
+    def pair(
+        self, first: Callable[..., Group], second: Callable[..., Group], seed: int
+    ) -> Scenario:
+        """Return the scenario with a group of each of two kinds."""
+        groups = [make(jitter=JITTER) for make in (first, second)]
         return self.scenario.replace(groups=groups, time=TIME, seed=seed)
 
 

@@ -6,7 +6,7 @@ packets at random and has room for any window between two losses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,10 +50,10 @@ USUAL_RTTS = 12
 LEAST_PROBES = 5
 
 
-def response_scenario(cc: str, seed: int) -> Scenario:
+def response_scenario(make: Callable[..., Group], seed: int) -> Scenario:
     """Return the scenario in which one flow's responses are measured."""
     return Scenario(
-        [Group(cc, route=[SENDER, DATA], back=[ACKS], jitter="1s")],
+        [make(route=[SENDER, DATA], back=[ACKS], jitter="1s")],
         links=[
             Link(SENDER, **SENDER_LINK),
             Link(DATA, rate=RATE, delay=ONE_WAY, buffer=BUFFER, loss=LOSS),

@@ -351,6 +351,9 @@ impl Guest {
     pub fn sampled(&mut self, now_ns: u64, instant_ns: u64) {
         set_virtual_ns(now_ns);
         let epoch_ns = self.epoch_ns;
+        if let Some(relay) = &self.relay {
+            self.series.sample_programs(epoch_ns, relay);
+        }
         self.series.sampled(epoch_ns, instant_ns);
         if let Some(fault) = self.algorithms.fault() {
             self.failure.get_or_insert(Error::Refused(fault));

@@ -1,13 +1,16 @@
 //! Samples of a guest's flows: the same rows as those of the kernel engine's sampler.
 
-use dumbbell_results::{FlowSamples, StateSamples, per_second};
+use std::sync::atomic::Ordering;
+
+use dumbbell_results::{FlowSamples, StateSamples, UNKNOWN, per_second};
 use dumbbell_scenario::{Scenario, UNLIMITED_BYTES};
 
 use super::tcp_info;
 use crate::machine::clock::monotonic_ns;
-use crate::relay::latest_rtt::LatestRtt;
+use crate::relay::driven::Driven;
+use crate::relay::latest_rtt::{LatestRtt, Stamp};
 use crate::sampling::flow_report::Course;
-use crate::sampling::reading::Reading;
+use crate::sampling::reading::{Reading, unknown_info};
 use crate::sampling::sampler::{FlowEnd, MEANS_INTERVAL_NS, Means, Row};
 use crate::sockets::bbr_info::BbrInfo;
 use crate::sockets::connection::Established;
@@ -39,6 +42,7 @@ struct Pending {
     received_bytes: u64,
     rtt_us: u32,
     lost_pkts: u32,
+    is_of_program: bool,
 }
 
 /// What is known of the flows.
@@ -52,6 +56,8 @@ pub(super) struct Series {
     samples: FlowSamples,
     bbr: Vec<Option<BbrInfo>>,
     pending: Vec<Pending>,
+    /// The flows of programs, and the RTT sample of each that was seen last.
+    programs: Vec<(u32, Stamp)>,
     /// Packets of each flow that were declared lost.
     lost_pkts: Vec<u32>,
 }
@@ -95,6 +101,7 @@ impl Series {
                 })
                 .collect(),
             is_sndbuf_limited: of_flows
+                .clone()
                 .map(|(_, group)| group.host.sndbuf_bytes < UNLIMITED_BYTES)
                 .collect(),
             means: vec![Means::default(); flows],
@@ -104,6 +111,11 @@ impl Series {
                 .map(|(_, group)| BbrInfo::of_group(group, instants))
                 .collect(),
             pending: Vec::with_capacity(flows),
+            programs: (0..)
+                .zip(of_flows)
+                .filter(|(_, (_, group))| group.program.is_some())
+                .map(|(flow, _)| (flow, Stamp::default()))
+                .collect(),
             lost_pkts: vec![0; flows],
         }
     }
@@ -142,8 +154,28 @@ impl Series {
             received_bytes,
             rtt_us: latest[flow as usize].rtt_us(),
             lost_pkts: state.lost_pkts,
+            is_of_program: false,
         });
         course.group
+    }
+
+    /// The flows of programs are sampled: what has arrived of them.
+    pub(super) fn sample_programs(&mut self, epoch_ns: u64, relay: &Driven) {
+        for (flow, seen) in &mut self.programs {
+            let place = *flow as usize;
+            if monotonic_ns() <= epoch_ns.saturating_add(self.courses[place].start_ns) {
+                continue;
+            }
+            self.pending.push(Pending {
+                flow: *flow,
+                info: unknown_info(),
+                received_bytes: relay.received_bytes[place].load(Ordering::Relaxed),
+                rtt_us: relay.latest_rtts[place].new_rtt_us(seen),
+                lost_pkts: UNKNOWN,
+                is_of_program: true,
+            });
+        }
+        self.pending.sort_by_key(|sample| sample.flow);
     }
 
     pub(super) fn sampled(&mut self, epoch_ns: u64, instant_ns: u64) {
@@ -152,7 +184,11 @@ impl Series {
             let course = &self.courses[flow];
             let means = &mut self.means[flow];
             let reading = Reading::of_guest(course, sample.info, self.is_sndbuf_limited[flow]);
-            let elapsed_ns = means.note(&reading, epoch_ns);
+            let elapsed_ns = if sample.is_of_program {
+                means.pass(&reading, epoch_ns)
+            } else {
+                means.note(&reading, epoch_ns)
+            };
             if !self.is_recording {
                 continue;
             }

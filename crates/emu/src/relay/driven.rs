@@ -31,6 +31,8 @@ pub(crate) struct Driven {
     table: FlowTable,
     epoch_ns: u64,
     pub(crate) latest_rtts: Arc<Vec<LatestRtt>>,
+    /// Payload of each flow of programs so far, bytes.
+    pub(crate) received_bytes: Arc<Vec<AtomicU64>>,
 }
 
 impl Driven {
@@ -85,6 +87,7 @@ impl Driven {
             table,
             epoch_ns,
             latest_rtts,
+            received_bytes,
         })
     }
 

@@ -217,19 +217,23 @@ fn programs(scenario: &Scenario) -> Vec<(u32, Member)> {
 }
 
 /// What a program's sockets do is not known.
+pub(crate) fn unknown_info() -> TcpInfo {
+    TcpInfo {
+        snd_cwnd_pkts: UNKNOWN,
+        unacked_pkts: UNKNOWN,
+        snd_ssthresh_pkts: TCP_INFINITE_SSTHRESH,
+        pacing_rate_bytes_per_s: u64::MAX,
+        ..TcpInfo::default()
+    }
+}
+
 fn read_program(flow: u32, group: usize, start_ns: u64, received_bytes: u64) -> Reading {
     Reading {
         flow,
         group,
         start_ns,
         is_sndbuf_limited: false,
-        info: TcpInfo {
-            snd_cwnd_pkts: UNKNOWN,
-            unacked_pkts: UNKNOWN,
-            snd_ssthresh_pkts: TCP_INFINITE_SSTHRESH,
-            pacing_rate_bytes_per_s: u64::MAX,
-            ..TcpInfo::default()
-        },
+        info: unknown_info(),
         cwnd_max_pkts: 0,
         syn_retransmits: 0,
         sender: Sender::Program(received_bytes),

@@ -268,7 +268,7 @@ impl Sampler {
 
 impl Means {
     /// The time since the last sample.
-    fn pass(&mut self, reading: &Reading, epoch_ns: u64) -> u64 {
+    pub(crate) fn pass(&mut self, reading: &Reading, epoch_ns: u64) -> u64 {
         let now_ns = monotonic_ns();
         if self.since_ns == 0 {
             self.since_ns = epoch_ns + reading.start_ns;
