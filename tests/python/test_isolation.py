@@ -19,6 +19,7 @@ import pytest
 
 import dumbbell
 from dumbbell.congestion_control.isolation import foreign_process, server_link
+from dumbbell.congestion_control.isolation.crash import crash_message
 from dumbbell.congestion_control.isolation.protocol import frame
 from dumbbell.metrics import AllMetrics
 from dumbbell.runs.cache import Cache
@@ -66,6 +67,15 @@ def test_a_hostile_deed_ends_in_an_error_that_names_file_function_and_flow(deed:
     assert message.startswith(f"congestion control `{HOSTILE}` ")
     assert DEEDS[deed] in message
     assert "\n" not in message
+
+
+def test_a_signal_that_does_not_say_what_is_wrong_says_how_to_find_out() -> None:
+    fields = [signal.SIGILL, "", 0, "ssthresh", 1, True, 320_110_000]
+    message, _ = crash_message(fields, ["mine.bpf.c"], "mine.bpf.c")
+    assert message.startswith("congestion control `mine.bpf.c` reached code that the compiler ")
+    assert message.endswith("SIGILL; `dumbbell cc check` names the line")
+    fields[0] = signal.SIGFPE
+    assert crash_message(fields, ["mine.bpf.c"], "mine.bpf.c")[0].endswith("0.32011 s); SIGFPE")
 
 
 @pytest.mark.parametrize("grows", ["snd_cwnd * 2", "snd_cwnd + (tcp_sk(sk)->snd_cwnd >> 3)"])

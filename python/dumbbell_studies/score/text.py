@@ -37,10 +37,12 @@ def limit_lines(control: ControlScore) -> list[str]:
     if control.disqualified:
         return [f"disqualified: {control.disqualified}"]
     worst = sorted(control.board.categories, key=lambda each: control.categories[each.name])
+    cells = [control.worst_of(each) for each in worst]
+    if all(all(cell.problems) for cell in cells):
+        return [f"no category has a good run ({cell_line(cells[0])})"]
     lines = [
-        f"{each.name} {score_text(control.categories[each.name])} "
-        f"({cell_line(control.worst_of(each))})"
-        for each in worst[:LIMITS]
+        f"{each.name} {score_text(control.categories[each.name])} ({cell_line(cell)})"
+        for each, cell in list(zip(worst, cells, strict=True))[:LIMITS]
         if control.categories[each.name] < GOOD
     ]
     return lines or ["nothing: every bound is met"]

@@ -18,11 +18,14 @@ DEEDS = {
     signal.SIGFPE: "divided by zero",
     signal.SIGSEGV: "used the bad address {detail}",
     signal.SIGBUS: "used the bad address {detail}",
-    signal.SIGILL: "ran into an instruction that does not exist",
-    signal.SIGTRAP: "ran into a trap that the compiler put where nothing should come",
+    signal.SIGILL: "reached code that the compiler takes for impossible, as a division by zero,",
+    signal.SIGTRAP: "reached code that the compiler takes for impossible, as a division by zero,",
     signal.SIGABRT: "aborted",
     signal.SIGSYS: "made the forbidden system call {detail}",
 }
+#: What finds out more of the signals that do not say what went wrong.
+SAYS_MORE = "; `dumbbell cc check` names the line"
+SILENT = (signal.SIGILL, signal.SIGTRAP)
 #: What ended a process by a signal of the kernel's, without a word of its own.
 KILLED = {
     signal.SIGKILL: "was killed (SIGKILL), perhaps for lack of memory; see `dmesg`",
@@ -106,7 +109,8 @@ def crash_message(fields: Any, ccs: Sequence[str], names: str) -> tuple[str, Cal
         return f"{names} {deed} while it was loaded; {raised.name}", None
     call = read_call(rest, ccs)
     if call.is_under_way:
-        return f"congestion control `{call.cc}` {deed} in {call}; {raised.name}", call
+        hint = SAYS_MORE if raised in SILENT else ""
+        return f"congestion control `{call.cc}` {deed} in {call}; {raised.name}{hint}", call
     return (
         f"the simulator crashed ({raised.name}) after congestion control `{call.cc}` returned from "
         f"{call}; it may have written outside its memory: try `dumbbell cc check`",
