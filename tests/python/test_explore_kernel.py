@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -19,6 +22,8 @@ from dumbbell.run import execute
 from dumbbell.run.engine import KERNEL, SIMULATOR
 from dumbbell.scenario import Scenario
 from tests.python.browser import CHROMIUM, Browser
+
+RENO = Path(__file__).parents[2] / "cc" / "reno.bpf.c"
 
 
 @pytest.fixture
@@ -101,6 +106,33 @@ def test_the_page_has_both_beside_each_other_until_a_slider_moves(serving, monke
     )
     browser.until("document.querySelector('#stage[aria-busy=false]')")
     assert browser.js("document.getElementById('confirmed').hidden")
+    assert browser.errors == []
+    browser.close()
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; apt install chromium")
+def test_a_saved_file_takes_away_what_the_kernel_said_of_the_older_one(
+    serving, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(window, "execute", simulated_as_kernel)
+    monkeypatch.setattr(engines, "may_make_namespaces", lambda: True)
+    file = tmp_path / "mine.bpf.c"
+    shutil.copy(RENO, file)
+    state = Scenario([str(file), "cubic"], time="2s").to_toml()
+    browser = Browser(tmp_path / "profile")
+    browser.open(f"{serving.url}#{quote(state)}")
+    browser.until("document.querySelector('#side-b table')?.innerText.includes('mine')")
+    browser.until("document.querySelector('#stage[aria-busy=false]')")
+    browser.js("document.getElementById('kernel').click()")
+    browser.until("!document.getElementById('confirmed').hidden")
+    file.write_text(file.read_text() + "/* saved */\n", encoding="utf-8")
+    browser.until("document.getElementById('confirmed').hidden")
+    browser.until("document.querySelector('#side-b .legend').innerText.includes('before saving')")
+    # A run of the new file is shown again.
+    browser.until("document.querySelector('#stage[aria-busy=false]')")
+    browser.js("document.getElementById('kernel').click()")
+    browser.until("!document.getElementById('confirmed').hidden")
     assert browser.errors == []
     browser.close()
 

@@ -9,7 +9,7 @@
   function $(id) { return document.getElementById(id); }
 
   let state = "", scenario = null, picture = null, pinned = null, old = null;
-  let pending = new Map(), flight = null, series = [], timer = 0, again = false;
+  let pending = new Map(), flight = null, series = [], timer = 0, again = false, version = 0;
   const sides = { a: { box: $("side-a"), panels: new Map() }, b: { box: $("side-b"), panels: new Map() } };
 
   // ---- what is shown ----
@@ -117,11 +117,10 @@
       return make("tr", {}, make("th", { scope: "row" }, row.label), ...[cell(row.used_pct, 1), cell(row.delay_mean_ms, 1), cell(row.delay_p95_ms, 1), cell(row.dropped_pct, 2)].map(function (text) { return make("td", {}, text); }));
     }));
   }
-  // What the kernel's flows got, next to the simulated ones; nothing when what is shown has changed.
+  // What the kernel's flows got, next to the simulated ones.
   function confirmed(found) {
     const box = $("confirmed");
-    box.hidden = !found;
-    if (!found) { return; }
+    box.hidden = false;
     const badge = box.querySelector(".badge");
     badge.textContent = found.verdict;
     badge.className = "badge " + ({ OK: "good", WARN: "warn" }[found.verdict] || "bad");
@@ -131,6 +130,11 @@
       const head = make("th", { scope: "row" }, make("span", { class: "dot", style: "background:" + each[0].color }), each[0].label + ", ", ...word(each[2]));
       return make("tr", {}, head, ...[cell(each[1].goodput_mbps, 2), cell(each[1].share_pct, 1), cell(each[1].rtt_ms, 1), cell(each[1].retransmitted_pct, 2)].map(function (text) { return make("td", {}, text); }));
     })));
+  }
+  // The kernel's numbers are no longer of what is shown: another scenario, or another version of its file.
+  function stale() {
+    version += 1;
+    if (source.isLive) { $("confirmed").hidden = true; }
   }
   function draw() {
     if (pinned) { drawSide("a", pinned, picture, null); }
@@ -184,7 +188,7 @@
   function take(mine, line) {
     if (line.kind === "scenario") {
       scenario = line;
-      if (state !== line.toml && source.isLive) { confirmed(null); }
+      if (state !== line.toml) { stale(); }
       state = line.toml;
       mine.isTaken = true;
       controls.show(line.sections.map(withoutMoving), source.isLive);
@@ -338,10 +342,10 @@
       try { dialog("JSON", await source.text("json", state)); } catch (error) { problem(error.message); }
     });
     $("kernel").addEventListener("click", function () {
-      const asked = state;
+      const asked = version;
       $("kernel").disabled = true;
-      source.kernel(asked, function (line) {
-        if (asked !== state) { return; } // of what is shown no more
+      source.kernel(state, function (line) {
+        if (asked !== version) { return; } // of what is shown no more
         if (line.kind === "begin") { progress(...word("confirming"), " (" + line.seconds + " s) …"); }
         if (line.kind === "error") { problem(line.message); progress(); }
         if (line.kind === "overtaken") { progress(); }
@@ -371,6 +375,7 @@
 
   controls.onChange(change);
   source.onSaved(function () {
+    stale();
     old = picture;
     again = true;
     pump();
