@@ -62,6 +62,12 @@ install_and_run() {
 	[ "$took" -le "$LIMIT_S" ] || fail "$suite: took $took s, expected at most $LIMIT_S s"
 }
 
+# From nothing again, to the page of explore.
+drag_a_slider() {
+	"$CHECKOUT/python" benches/explore/first_slider.py "$root" "/test/$(basename "$WHEEL")" \
+		| sed "s/^/$suite: /" || fail "$suite: the first slider"
+}
+
 # Digests of the builds differ with the compiler; nothing else may.
 without_builds() {
 	grep -vE '"(engine_)?build": '
@@ -105,6 +111,7 @@ mkdir -p "$ROOTS"
 for suite in "$@"; do
 	root=$ROOTS/$suite
 	make_root
+	drag_a_slider
 	install_and_run
 	compare_with_checkout
 	run_on_the_kernel
