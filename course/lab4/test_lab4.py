@@ -8,7 +8,7 @@ from typing import Any
 
 import dumbbell
 from dumbbell import Group
-from grading import Answers
+from grading import Answers, is_empty
 
 ALGORITHMS = ("reno", "cubic", "bbr")
 #: Base RTTs of the far flow from which the exponent is found, ms; the near one has 20 ms.
@@ -74,11 +74,12 @@ def test_the_remedy_makes_reno_fair(answers: Answers) -> None:
     assert isinstance(fields, dict), f"`remedy` is {fields!r}: use a dict, as the cell has it"
     unknown = set(fields) - {"queue", "buffer"}
     assert not unknown, f"`remedy` sets {', '.join(sorted(unknown))}: set `queue` and `buffer` only"
+    chosen = {name: str(value) for name, value in fields.items() if not is_empty(value)}
     try:
-        run = near_and_far("reno", **{name: str(value) for name, value in fields.items()})
+        run = near_and_far("reno", **chosen)
     except dumbbell.DumbbellError:
         raise AssertionError(
-            f"`remedy` {fields} cannot be run: `dumbbell list queues` names the queues, and a "
+            f"`remedy` {chosen} cannot be run: `dumbbell list queues` names the queues, and a "
             "buffer is like '2bdp'"
         ) from None
     found, used = ratio(run), run.bottleneck["utilization"]

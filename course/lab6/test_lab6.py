@@ -8,6 +8,7 @@ from pathlib import Path
 import dumbbell
 from dumbbell.cc_check import check
 from dumbbell_studies.score import ControlScore, find_board, score_board
+from dumbbell_studies.score.text import cell_line
 from grading import Answers
 
 BOARD = Path(__file__).with_name("board.toml")
@@ -54,6 +55,8 @@ def test_it_beats_the_bar(answers: Answers) -> None:
     except dumbbell.DumbbellError as error:
         raise AssertionError(f"{path.name}: {error}") from None
     assert not mine.disqualified, f"{path.name} is disqualified: {mine.disqualified}"
+    failed = [cell for cells in mine.cells.values() for cell in cells if cell.problem]
+    assert not failed, f"{path.name}: {cell_line(failed[0])}"
     worst, score = min(mine.categories.items(), key=lambda each: each[1])
     assert mine.overall > bar.overall, (
         f"{path.name} scores {mine.overall:.2f}, and the bar is {bar.overall:.2f}, by {bar.cc}; "

@@ -137,6 +137,13 @@ def test_ten_wrong_answers_are_refused_with_what_is_wrong_and_not_with_the_answe
     assert len(WRONG[lab]) + (len(WRONG_FILES) if lab == "lab6" else 0) == 10
 
 
+def test_what_a_remedy_leaves_as_it_was_is_not_changed(tmp_path):
+    accepted = {"remedy": {"queue": "fq_codel", "buffer": ...}}
+    assert "`remedy`" not in refusal("lab4", Answers(accepted, tmp_path))
+    refused = {"remedy": {"queue": ..., "buffer": "4"}}
+    assert "`remedy` {'buffer': '4'} cannot be run" in refusal("lab4", Answers(refused, tmp_path))
+
+
 @pytest.mark.parametrize("what", WRONG_FILES)
 def test_a_file_that_is_unsound_or_below_the_bar_is_refused(what, tmp_path):
     make, says = WRONG_FILES[what]

@@ -137,7 +137,7 @@ WRONG_FILES: dict[str, tuple[Callable[[str], str], str]] = {
     ),
     "divides by zero": (
         lambda source: source.replace("ca->reductions++;", "tp->snd_cwnd /= ca->compete_rounds;"),
-        "divi",
+        "divided by zero in `cong_avoid`",
     ),
     "knows the path": (
         lambda source: source.replace(
