@@ -18,10 +18,9 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from drags import DRAG, FRAME_MS, NOTE, SCENARIO
-
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
+from benches.explore.drags import DRAG, FRAME_MS, NOTE, SCENARIO  # noqa: E402
 from tests.python.browser import CHROMIUM, Browser  # noqa: E402
 
 #: The issue's goal, s.
