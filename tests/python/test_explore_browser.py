@@ -298,7 +298,7 @@ def test_every_control_has_a_name_and_japanese(page):
     assert page.js("document.querySelector('#controls label').innerText") == "帯域"
     assert "パケット" in text(page, "#answer")
     title = "document.getElementById('control-buffer').closest('.control').title"
-    assert page.js(title).startswith("リンクの手前で待てる量")
+    assert page.js(title).startswith("リンクの手前で待てるデータの量")
     page.js("document.querySelector('.language').click()")
 
 

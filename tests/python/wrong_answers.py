@@ -137,7 +137,7 @@ WRONG_FILES: dict[str, tuple[Callable[[str], str], str]] = {
     ),
     "divides by zero": (
         lambda source: source.replace("ca->reductions++;", "tp->snd_cwnd /= ca->compete_rounds;"),
-        "divided by zero in `cong_avoid`",
+        " in `cong_avoid` (flow 0, at ",
     ),
     "knows the path": (
         lambda source: source.replace(

@@ -66,7 +66,10 @@ def distrust(run: Run) -> list[dict[str, str]]:
     message = verdict.reasons[0].message
     if verdict.status == INVALID:
         return [
-            {"en": f"Do not use this run: {message}.", "ja": f"この実行は使えません：{message}．"}
+            {
+                "en": f"Do not use this run: {message}.",
+                "ja": f"この実行の結果は使えません：{message}．",
+            }
         ]
     return [{"en": f"Mind: {message}.", "ja": f"注意：{message}．"}]
 
@@ -79,7 +82,7 @@ def who(got: Sequence[Got], *, is_contest: bool) -> dict[str, str]:
         rate = significant(only.mbps)
         return {
             "en": f"{only.label} gets {rate} Mbit/s{each[0]}.",
-            "ja": f"{only.label} は {rate} Mbit/s を得ます{each[1]}．",
+            "ja": f"{only.label} のグッドプットは {rate} Mbit/s です{each[1]}．",
         }
     order = sorted(got, key=lambda each: -each.mbps)
     if not is_contest:
@@ -93,7 +96,7 @@ def who(got: Sequence[Got], *, is_contest: bool) -> dict[str, str]:
         rates = ", ".join(f"{each.label} {significant(each.mbps)}" for each in order)
         return {
             "en": f"They share about equally; Mbit/s per flow: {rates}.",
-            "ja": f"ほぼ均等に分け合っています．フローあたり Mbit/s：{rates}．",
+            "ja": f"ほぼ均等に分け合っています．フローあたり（Mbit/s）：{rates}．",
         }
     share = "" if first.share is None else f"{100 * first.share:.0f} %"
     times = "" if last.mbps * MOST_TIMES < first.mbps else significant(first.mbps / last.mbps, 2)
@@ -102,12 +105,14 @@ def who(got: Sequence[Got], *, is_contest: bool) -> dict[str, str]:
         f", {times} times as much a flow as {last.label}" if times else f"; {last.label} starves"
     )
     factor_ja = (
-        f"（1 フローで {last.label} の {times} 倍）" if times else f"（{last.label} は飢餓状態）"
+        f"（1 フローあたり {last.label} の {times} 倍）"
+        if times
+        else f"（{last.label} はほとんど送れていません）"
     )
     return {
         "en": f"{first.label} wins: {share} of the goodput{factor_en}. Mbit/s per flow: {rates}.",
         "ja": f"{first.label} が優勢：グッドプットの {share}{factor_ja}．"
-        f"フローあたり Mbit/s：{rates}．",
+        f"フローあたり（Mbit/s）：{rates}．",
     }
 
 
@@ -118,7 +123,7 @@ def waiting(run: Run) -> dict[str, str]:
     dropped = 100 * link["dropped_pkts"] / link["offered_pkts"] if link["offered_pkts"] else 0.0
     used = 100 * link["utilization"]
     several = len(run.links) > 1
-    at_en, at_ja = (f" at {link['name']}", f"{link['name']} で") if several else ("", "")
+    at_en, at_ja = (f" at {link['name']}", f" {link['name']} の") if several else ("", "")
     wait, most = significant(mean_ms), significant(p95_ms)
     lost = f"{dropped:.2g}"
     return {
