@@ -123,7 +123,7 @@ def reload(browser: Browser) -> Iterator[None]:
     """Save an algorithm's file: its curves of before are dashed."""
     with TemporaryDirectory() as directory, chdir(directory):
         new = [sys.executable, "-m", "dumbbell", "cc", "new", "mine"]
-        subprocess.run(new, check=True, capture_output=True)
+        subprocess.run(new, check=True, capture_output=True)  # noqa: S603 -- ours
         file = Path("mine", "mine.bpf.c")
         state = pair().replace(buffer="2bdp").to_dict()
         scenario = Scenario([str(file), "cubic"], **{
@@ -148,7 +148,9 @@ def kernel(browser: Browser) -> Iterator[None]:
         run = [sys.executable, "-m", "dumbbell", "run", "copa", "cubic", "--rate", "20mbit"]
         run += ["--buffer", "2bdp", "--time", "90s", "--engine", "kernel", "--live"]
         environment = {**os.environ, "BROWSER": str(opener), "TMPDIR": directory}
-        with subprocess.Popen(run, env=environment, stdout=subprocess.DEVNULL) as running:
+        with subprocess.Popen(  # noqa: S603 -- ours
+            run, env=environment, stdout=subprocess.DEVNULL
+        ) as running:
             while not seen.exists():
                 if running.poll() is not None:
                     raise SystemExit("error: no run on the kernel")
