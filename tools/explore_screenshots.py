@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import chdir, contextmanager
+from contextlib import AbstractContextManager, chdir, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -172,7 +172,7 @@ def phone(browser: Browser) -> Iterator[None]:
         yield
 
 
-SCREENSHOTS: Mapping[str, Callable[[Browser], Iterator[None]]] = {
+SCREENSHOTS: Mapping[str, Callable[[Browser], AbstractContextManager[None]]] = {
     each.__name__: each for each in (drag, pin, words, reload, kernel, phone)
 }
 

@@ -20,7 +20,7 @@ from tests.python.documented import GIVEN, ROOT, commands, kind, small
 #: What a test of its own runs, or what needs what no test has.
 ELSEWHERE = {
     "emulate": "the kernel: below",
-    "explore": "test_explore.py and test_explore_browser.py; it runs until Ctrl-C",
+    "explore": "test_explore_command.py and test_explore_browser.py; it runs until Ctrl-C",
     "emulate set": "test_emulate.py",
     "emulate enter": "test_emulate.py",
     "emulate interop": "test_interop_sim.py",

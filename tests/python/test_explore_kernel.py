@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,25 +20,15 @@ from dumbbell.run import execute
 from dumbbell.run.engine import KERNEL, SIMULATOR
 from dumbbell.scenario import Scenario
 from tests.python.browser import CHROMIUM, Browser
+from tests.python.explore_server import ask, served
 
 RENO = Path(__file__).parents[2] / "cc" / "reno.bpf.c"
 
 
 @pytest.fixture
 def serving() -> Iterator[ExploreServer]:
-    server = ExploreServer(Scenario(["reno", "cubic"], time="2s"), language="en")
-    thread = threading.Thread(target=server.serve)
-    thread.start()
-    yield server
-    server.http.shutdown()
-    thread.join()
-
-
-def ask(server: ExploreServer, path: str, **asked: Any) -> list[dict[str, Any]]:
-    """Return the lines of an answer."""
-    body = json.dumps({"window": "w", "slot": "b", **asked}).encode()
-    with urllib.request.urlopen(server.url + path, body) as answer:  # noqa: S310 -- our own
-        return [json.loads(line) for line in answer.read().splitlines()]
+    with served(Scenario(["reno", "cubic"], time="2s")) as server:
+        yield server
 
 
 def simulated_as_kernel(scenario, control, engine=SIMULATOR):

@@ -51,7 +51,7 @@ def test_the_commands_run_in_order(
         if "uml" in words or "kernel build" in command:
             continue  # test_uml_engine.py and test_kernels.py run them, where a kernel is built
         if words[1] == "explore":
-            continue  # test_explore.py: it runs until Ctrl-C
+            continue  # test_explore_command.py: it runs until Ctrl-C
         if words[1] == "what-if":
             continue  # test_fit.py: its capture takes longer than the second that is run here
         if words[0] == "cd":
