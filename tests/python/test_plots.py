@@ -69,7 +69,7 @@ def test_every_marker_has_a_shape_of_its_own_in_the_page():
     markers = {style.marker for style in (*STYLES.values(), OWN)}
     assert len(markers) == len(STYLES) + 1
     script = (
-        resources.files("dumbbell.report").joinpath("templates", "charts.js").read_text("utf-8")
+        resources.files("dumbbell.report").joinpath("templates", "curves.js").read_text("utf-8")
     )
     table = script[script.index("const MARKERS = {") : script.index("function mark(")]
     shapes = {

@@ -40,7 +40,7 @@ class Style:
     color
         From Okabe and Ito's palette, which colour-blind readers can distinguish.
     marker
-        matplotlib's letter; `report/templates/charts.js` draws the same shapes.
+        matplotlib's letter; `report/templates/curves.js` draws the same shapes.
     """
 
     label: str
