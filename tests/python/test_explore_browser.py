@@ -36,6 +36,15 @@ FAIL_ONCE = """(function () {
   const fetch = window.fetch;
   window.fetch = function () { window.fetch = fetch; throw new TypeError("not sent"); };
 })()"""
+#: Answers the next request of a path as the server does when another one overtook it.
+OVERTAKE_ONCE = """(function (path) {
+  const fetch = window.fetch;
+  window.fetch = function (asked, how) {
+    if (asked !== path) { return fetch(asked, how); }
+    window.fetch = fetch;
+    return Promise.resolve(new Response('{"kind": "overtaken"}\\n'));
+  };
+})"""
 #: Moves every slider and picker that there is to random places, from a seed, without waiting.
 SHAKE = """(async function (count) {
   let seed = 7;
@@ -183,6 +192,21 @@ def test_the_sweep_fills_in_and_a_click_on_it_moves_the_slider(page):
         "document.getElementById('axis').dispatchEvent(new Event('change'))"
     )
     page.until("Number(document.getElementById('sweep-plot').dataset.points) > 15")
+    assert page.errors == []
+
+
+def test_what_an_older_request_overtook_is_asked_again(page):
+    page.until("Number(document.getElementById('sweep-plot').dataset.points) > 10")
+    page.js(f"{OVERTAKE_ONCE}('show')")
+    move(page, "buffer", 16)
+    assert "48bdp" in page.js("document.getElementById('control-buffer').ariaValueText")
+    page.until("decodeURIComponent(location.hash).includes('buffer = \"48bdp\"')")
+    page.js(f"{OVERTAKE_ONCE}('sweep')")
+    page.js(
+        "document.getElementById('axis').value = 'rtt';"
+        "document.getElementById('axis').dispatchEvent(new Event('change'))"
+    )
+    page.until("document.getElementById('sweep-plot').dataset.axis === 'rtt'")
     assert page.errors == []
 
 

@@ -210,6 +210,10 @@
       document.documentElement.dataset.latest = pending.size ? "" : line.part;
       if (pending.size) { flight = null; pump(); }
       document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn || 0) + 1);
+    } else if (line.kind === "overtaken") {
+      // By an older request, which a busy server took later: it is asked again.
+      if (!mine.isTaken) { pending = new Map(mine.changes.concat(Array.from(pending))); }
+      again = true;
     } else if (line.kind === "error" && !mine.isTaken && mine.changes.length > 1) {
       // They may not fit together any more, as a parameter and another algorithm; the last one counts.
       pending = new Map([mine.changes[mine.changes.length - 1]].concat(Array.from(pending)));
@@ -269,6 +273,7 @@
       name: "sweep", title: points.title, x_label: points.label, y_label: y_label, x: x, names: points.values, cells: x, curves: curves,
       marks: own >= 0 ? [[own, plain("now"), "#5c6166"]] : [],
     });
+    $("sweep-plot").dataset.axis = points.axis;
     $("sweep-plot").dataset.points = String(points.found.filter(Boolean).length);
   }
   function valueOf(name) {
@@ -286,6 +291,7 @@
       if (line.kind === "axes") { points = Object.assign({ found: line.values.map(function () { return null; }) }, line); drawPoints(); }
       if (line.kind === "point") { points.found[line.at] = line.values; drawPoints(); }
       if (line.kind === "error") { problem(line.message); }
+      if (line.kind === "overtaken" && !flight) { sweep(); } // by an older request that a busy server took later; after a flight there is another
     }).catch(function () {});
   }
   document.addEventListener("pick", function (event) { if (points) { controls.set(points.axis, points.values[event.detail]); } });
