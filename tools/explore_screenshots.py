@@ -113,8 +113,11 @@ def words(browser: Browser) -> Iterator[None]:
             "(function (box) { return [box.left + 0.3 * box.width, box.top + box.height / 2]; })"
             "(document.querySelector('#side-b .panel .u-over').getBoundingClientRect())"
         )
-        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
-        browser.until("!document.querySelector('.tip').hidden")
+        # A picture that is drawn again meanwhile takes the tip away.
+        while browser.js("document.querySelector('.tip').hidden"):
+            box[0] += 1
+            browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
+            time.sleep(0.2)
         yield
 
 
