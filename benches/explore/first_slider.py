@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,12 @@ def environment() -> dict[str, str]:
     return {**kept, "HOME": str(HOME), "PATH": f"{HOME}/venv/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
+def spent_s() -> float:
+    """Return how much of a processor ended commands took, s."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
 def measure(root: Path, wheel: str) -> dict[str, float]:
     """Install and drag, and return when each step was done, s."""
     inside = ["chroot", str(root)]
@@ -52,10 +59,11 @@ def measure(root: Path, wheel: str) -> dict[str, float]:
             browser.size(1280, 900)
             make = [*inside, "python3", "-m", "venv", f"{HOME}/venv"]
             subprocess.run(make, env=environment(), check=True)
-            began = time.monotonic()
+            before_s, began = spent_s(), time.monotonic()
             install = [*inside, "pip", "install", "--quiet", wheel]
             subprocess.run(install, env=environment(), check=True)
             done["installed"] = time.monotonic() - began
+            print(f"`pip install` took {spent_s() - before_s:.1f} s of a processor")
             explore = [*inside, "dumbbell", "explore", *SCENARIO, "--no-open"]
             with subprocess.Popen(
                 explore, env=environment(), stdout=subprocess.PIPE, text=True
