@@ -33,6 +33,8 @@
  *  7. Intervals closer than srtt/4 share one slot of the detector, which has 128.
  * With loss_cut_pct, which neither ccp_copa nor the paper has, losses cut cwnd in every mode: where
  * the buffer is smaller than what Copa wants to queue, the delay cannot tell.
+ * With drain_ms and compete_as_cubic, which neither has, flows drain the queue together, and next to
+ * a buffer-filler the window is CUBIC's (docs/copa.md, "Many flows, and CUBIC").
  * Imitated although unintended: RTT_min is the lifetime's; loss mode mixes bytes and packets; ACKs
  * without a valid rate sample are skipped with their losses; 1/delta grows with each report.
  */
@@ -41,6 +43,7 @@
 #include <bpf/bpf_tracing.h>
 #include "bpf_tracing_net.h"
 #include "win_minmax.h"
+#include "cubic_window.h"
 #include "dumbbell.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -54,6 +57,8 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define PACING_MIN	2000ULL		/* bytes/s */
 #define PACING_GAIN	2ULL		/* over cwnd / RTT_min (§2.1) */
 #define EWMA_SHIFT	4		/* srtt moves by 1/16 of the difference; it is kept << 4 */
+#define CUBIC_SHIFT	10		/* cwnd >> this is a window in cubic_window.h's 1/1024 packets */
+#define OTHERS_US	100U		/* an RTT that falls by more fell by what others did: ccp_copa's margin */
 #define INTERVALS	128		/* slots of the detector: 30 srtt at 4 per srtt */
 
 enum copa_mode {
@@ -108,6 +113,22 @@ PARAM(u32, cwnd_min_pkts, 0, 0, 1000, "pkts", "least cwnd; 0: the initial window
 PARAM(u32, loss_cut_pct, 0, 0, 100, "%",
       "an srtt that loses more than this cuts cwnd by 3/10 and ends slow start; 0: none does");
 PARAM(u32, pacing_on_standing, 0, 0, 1, "", "pace at 2 cwnd / RTT_standing; 0: 2 cwnd / RTT_min");
+
+/* Ours: drains, which show RTT_min and whose queue it is; and CUBIC's window (docs/copa.md). */
+PARAM(u32, drain_ms, 0, 0, 600000, "ms", "time between drains of the queue; 0: none, and none is joined");
+PARAM(u32, drain_pct, 50, 10, 100, "%", "of what a flow has on the path itself, a drain leaves this");
+PARAM(u32, compete_after_ms, 0, 0, 600000, "ms",
+      "a flow competes at this age, and CUBIC's window begins when the queue was a filler's for so long");
+PARAM(u32, compete_as_cubic, 0, 0, 1, "",
+      "the window is CUBIC's after a loss while competing, or next to a filler");
+PARAM(u32, filler_pct, 0, 0, 100000, "% of RTT_min",
+      "a queue longer than this is a buffer-filler's; 0: only losses tell");
+PARAM(u32, cubic_interval_max, 0, 0, 100, "",
+      "CUBIC's w_max is that of the interval between losses, up to this times cwnd; 0: cwnd");
+PARAM(u32, cubic_hold_ms, 0, 0, 600000, "ms",
+      "CUBIC's window survives a nearly empty queue for this long after a loss");
+PARAM(u32, look_ms, 0, 0, 600000, "ms",
+      "time between drains while the window is CUBIC's, begun at a loss; 0: none");
 
 /* The agent and its datapath in the kernel (docs/copa.md has the set that is ccp-kernel's). */
 PARAM(u32, agent_delay_us, 0, 0, 1000000, "µs",
@@ -172,6 +193,19 @@ struct copa {
 	u32	round_lost;		/* in it; [pkts] */
 	u32	round_delivered;	/* tp->delivered at its start */
 
+	u64	start_us;		/* of the flow */
+	u64	below_us;		/* when the queue was last too short for a buffer-filler's */
+	u64	drain_us;		/* when this drain began; 0: none */
+	u64	drained_us;		/* when the last one did */
+	u64	drain_cwnd;		/* cwnd and RTT_standing then */
+	u32	drain_rtt_us;
+	u32	before_rtt_min_us;	/* RTT_min and low_us at the last decision */
+	u32	before_low_us;
+	u64	usual;			/* cwnd without a queue, when it was last nearly empty */
+	struct cubic_window cubic;
+	u8	in_cubic;		/* cwnd is CUBIC's; the mode is competitive */
+	u8	look_due;		/* a loss since the last drain */
+
 	struct minmax rtt_min;		/* filters, times in µs */
 	struct minmax rtt_standing;
 	struct copa_interval intervals[INTERVALS];
@@ -214,6 +248,12 @@ static u32 copa_ewma(u32 avg, u32 sample)
 static u32 copa_srtt_us(const struct copa *ca)
 {
 	return ca->srtt >> EWMA_SHIFT;
+}
+
+/* What of a window at an RTT is on the path itself, not in the queue. */
+static u64 copa_on_path(const struct copa *ca, u64 cwnd, u32 rtt_us)
+{
+	return cwnd / max(rtt_us, 1U) * ca->rtt_min_us;
 }
 
 /* step * acked / cwnd in packets << CWND_SHIFT, for a step of 1/1024 packets per RTT. */
@@ -343,15 +383,70 @@ static void copa_update_loss_rate(struct copa *ca, u64 now, u64 acked_bytes, u32
 	ca->cycle_lost = 0;
 }
 
-static void copa_update_mode(struct copa *ca)
+static void copa_cubic_start(struct copa *ca, u64 now)
+{
+	ca->in_cubic = true;
+	ca->cut_us = now;
+	cubic_window_start(&ca->cubic, now, ca->cwnd >> CUBIC_SHIFT);
+}
+
+/*
+ * A loss while competing. Flows that lose every T seconds have w_max = C T^3 / (1 - beta) (RFC 9438
+ * §4.2, K = T): a late one aims at it, instead of coming nearer by a third an epoch.
+ */
+static void copa_cubic_cut(struct copa *ca, u64 now)
+{
+	u64 w = ca->cwnd >> CUBIC_SHIFT;
+	u64 interval_us = now - ca->cut_us;
+
+	if (ca->drain_us || (ca->in_cubic && interval_us <= copa_srtt_us(ca)))
+		return;
+	ca->cubic.w_max = w;
+	if (cubic_interval_max && ca->in_cubic)
+		ca->cubic.w_max = clamp(cubic_window_of_interval(interval_us), w,
+					w * cubic_interval_max);
+	ca->look_due = ca->in_cubic;
+	ca->cwnd = max(w * CUBIC_BETA_PCT / 100, 2 * CUBIC_ONE) << CUBIC_SHIFT;
+	copa_cubic_start(ca, now);
+}
+
+static bool copa_is_fillers(const struct copa *ca)
+{
+	return ca->rtt_standing_us > ca->rtt_min_us + copa_share(ca->rtt_min_us, filler_pct);
+}
+
+/* CUBIC's window begins at a filler's queue with the rate that the flow had before it yielded. */
+static void copa_update_cubic(struct copa *ca, u64 now)
+{
+	if (!copa_is_fillers(ca))
+		ca->below_us = now;
+	if (ca->in_cubic) {
+		ca->in_cubic = ca->low_us > ca->nearly_empty_us ||
+			       now - ca->cut_us <= cubic_hold_ms * USEC_PER_MSEC;
+	} else if (filler_pct && !ca->slow_start &&
+		   now - ca->below_us > compete_after_ms * USEC_PER_MSEC) {
+		ca->drain_us = 0;
+		ca->cwnd = max(ca->cwnd, ca->usual / max(ca->rtt_min_us, 1U) * ca->rtt_standing_us);
+		ca->cwnd = min(ca->cwnd, CWND_MAX << CWND_SHIFT);
+		ca->cubic.w_max = ca->cwnd >> CUBIC_SHIFT;
+		copa_cubic_start(ca, now);
+	}
+	if (ca->in_cubic)
+		ca->mode = COPA_COMPETITIVE;
+}
+
+static void copa_update_mode(struct copa *ca, u64 now)
 {
 	if (loss_mode && ca->lossy)
 		ca->mode = COPA_LOSS;
-	else if (mode_switching && (ca->start_windows < competitive_start_windows ||
-				    ca->low_us > ca->nearly_empty_us))
+	else if (mode_switching && now - ca->start_us >= compete_after_ms * USEC_PER_MSEC &&
+		 (ca->start_windows < competitive_start_windows ||
+		  ca->low_us > ca->nearly_empty_us))
 		ca->mode = COPA_COMPETITIVE;
 	else
 		ca->mode = COPA_DEFAULT;
+	if (compete_as_cubic)
+		copa_update_cubic(ca, now);
 }
 
 static void copa_set_inv_delta(struct copa *ca, u32 inv_delta)
@@ -369,6 +464,12 @@ static void copa_compete(struct copa *ca, u64 now, bool lost)
 {
 	u64 hold_us = loss_cut_per_srtt ? copa_srtt_us(ca) : ca->rtt_min_us;
 
+	if (compete_as_cubic && lost) {
+		ca->raise_us = now;
+		copa_cubic_cut(ca, now);
+	}
+	if (ca->in_cubic)
+		return;
 	if (lost) {
 		ca->raise_us = now;
 		if (now - ca->cut_us > hold_us) {
@@ -454,7 +555,10 @@ static void copa_update_cwnd(struct copa *ca, u64 now, u32 acked, u8 decision)
 	u64 step, change;
 
 	acked = min(acked, (u32)(ca->cwnd >> CWND_SHIFT));
-	if (ca->slow_start) {
+	if (ca->in_cubic) {
+		ca->cwnd += cubic_window_growth(&ca->cubic, now, ca->rtt_standing_us,
+						ca->cwnd >> CUBIC_SHIFT, acked) << CUBIC_SHIFT;
+	} else if (ca->slow_start) {
 		if (decision == COPA_UP)
 			ca->cwnd += (u64)acked << CWND_SHIFT;
 		else
@@ -502,12 +606,107 @@ static u32 copa_delivered(const struct tcp_sock *tp)
 	return tp->delivered - tp->sacked_out;
 }
 
+/*
+ * A drain: cwnd is less than what the path itself holds, until the RTT shows it. RTT_min is found
+ * again where flows began on others' queue, and what is left then is not this kind's.
+ */
+static void copa_drain_begin(struct copa *ca, u64 now)
+{
+	u64 left = copa_on_path(ca, ca->cwnd, ca->rtt_standing_us) / 100 * drain_pct;
+
+	ca->drain_us = ca->drained_us = now;
+	ca->drain_cwnd = ca->cwnd;
+	ca->drain_rtt_us = ca->rtt_standing_us;
+	ca->look_due = false;
+	ca->cwnd = max(left, copa_least_cwnd(ca));
+}
+
+static void copa_drain_end(struct copa *ca, u64 now)
+{
+	ca->drain_us = 0;
+	ca->cwnd = ca->drain_cwnd;
+	if (!ca->in_cubic)
+		ca->cwnd = max(copa_on_path(ca, ca->drain_cwnd, ca->drain_rtt_us),
+			       copa_least_cwnd(ca));
+	ca->checked_cwnd = ca->cwnd;
+	ca->net_direction = 0;
+	ca->check_us = now;
+	copa_reset_velocity(ca, now);
+}
+
+/*
+ * Others drain: the RTT fell below what was the path's, or the queue's lowest. Who joins makes the
+ * drain deeper, so that all who share the queue see it empty; no clock is shared.
+ */
+static bool copa_others_drain(const struct copa *ca)
+{
+	if (ca->rtt_min_us + OTHERS_US < ca->before_rtt_min_us)
+		return true;
+	return ca->before_low_us > ca->nearly_empty_us && ca->before_low_us != RTT_NONE_US &&
+	       ca->rtt_standing_us + OTHERS_US < ca->before_low_us;
+}
+
+/* At the low point of an oscillation if there is one, where flows with the same RTT_min are together. */
+static bool copa_drain_due(const struct copa *ca, u64 now)
+{
+	u64 since_us = now - ca->drained_us;
+	bool others = copa_others_drain(ca);
+
+	if (ca->slow_start)
+		return false;
+	if (ca->in_cubic)
+		return look_ms && since_us > look_ms * USEC_PER_MSEC && copa_is_fillers(ca) &&
+		       (others || ca->look_due);
+	return others || since_us > 2ULL * drain_ms * USEC_PER_MSEC ||
+	       (since_us > drain_ms * USEC_PER_MSEC && ca->rtt_standing_us <= ca->nearly_empty_us);
+}
+
+/* Does a drain hold cwnd? */
+static bool copa_drains(struct copa *ca, u64 now)
+{
+	bool empty = ca->rtt_standing_us <= ca->nearly_empty_us;
+	bool is_over;
+
+	if (ca->drain_us) {
+		/* The window was CUBIC's, and no others hold the queue. */
+		is_over = (ca->in_cubic && empty) ||
+			  now - ca->drain_us > (u64)ca->drain_rtt_us + ca->rtt_standing_us;
+		ca->in_cubic = ca->in_cubic && !empty;
+		if (is_over)
+			copa_drain_end(ca, now);
+		return true;
+	}
+	if (ca->mode == COPA_DEFAULT && empty)
+		ca->usual = copa_on_path(ca, ca->cwnd, ca->rtt_standing_us);
+	if (!copa_drain_due(ca, now))
+		return false;
+	copa_drain_begin(ca, now);
+	return true;
+}
+
+/* Slow start ended with up to a window too much: a drain sends it away. */
+static void copa_drain_slow_start(struct copa *ca, u64 now)
+{
+	ca->usual = copa_on_path(ca, ca->cwnd, ca->rtt_standing_us);
+	copa_drain_begin(ca, now);
+}
+
+static void copa_move(struct copa *ca, u64 now, u32 acked)
+{
+	u8 decision = copa_below_target(ca) ? COPA_UP : COPA_DOWN;
+	bool slow_start = ca->slow_start;
+
+	copa_update_velocity(ca, now, decision);
+	copa_update_cwnd(ca, now, acked, decision);
+	if (drain_ms && slow_start && !ca->slow_start)
+		copa_drain_slow_start(ca, now);
+}
+
 /* A report that decides: all of Copa, once per interval. */
 static void copa_decide(struct sock *sk, struct copa *ca, u64 now)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 acked = copa_delivered(tp) - ca->delivered;
-	u8 decision;
 
 	acked = (s32)acked > 0 ? acked : 0;
 	ca->delivered += acked;
@@ -518,11 +717,12 @@ static void copa_decide(struct sock *sk, struct copa *ca, u64 now)
 	copa_update_intervals(ca, now);
 	copa_update_start(ca, now);
 	copa_update_loss_rate(ca, now, (u64)acked * tp->mss_cache, 0);
-	copa_update_mode(ca);
+	copa_update_mode(ca, now);
 	copa_update_delta(ca, now, false);
-	decision = copa_below_target(ca) ? COPA_UP : COPA_DOWN;
-	copa_update_velocity(ca, now, decision);
-	copa_update_cwnd(ca, now, acked, decision);
+	if (!drain_ms || !copa_drains(ca, now))
+		copa_move(ca, now, acked);
+	ca->before_rtt_min_us = ca->rtt_min_us;
+	ca->before_low_us = ca->low_us;
 
 	ca->sample_min_us = RTT_NONE_US;
 	ca->sample_max_us = 0;
@@ -532,7 +732,7 @@ static void copa_decide(struct sock *sk, struct copa *ca, u64 now)
 static void copa_report_losses(struct copa *ca, u64 now, u32 lost, bool halves)
 {
 	copa_update_loss_rate(ca, now, 0, lost);
-	copa_update_mode(ca);
+	copa_update_mode(ca, now);
 	copa_update_delta(ca, now, halves);
 }
 
@@ -575,6 +775,8 @@ static void copa_restart(struct copa *ca)
 {
 	if (!rto_restart)
 		return;
+	ca->drain_us = 0;
+	ca->in_cubic = false;
 	ca->cwnd = (u64)ca->init_cwnd << CWND_SHIFT;
 	ca->slow_start = true;
 }
@@ -623,6 +825,10 @@ void BPF_PROG(copa_init, struct sock *sk)
 	ca->round_us = now;
 	ca->round_lost = 0;
 	ca->round_delivered = tp->delivered;
+	ca->start_us = ca->below_us = ca->drained_us = now;
+	ca->drain_us = ca->usual = 0;
+	ca->before_rtt_min_us = ca->before_low_us = 0;
+	ca->in_cubic = ca->look_due = false;
 	ca->init_cwnd = max(tp->snd_cwnd, 1U);
 	ca->cwnd = (u64)ca->init_cwnd << CWND_SHIFT;
 	ca->checked_cwnd = ca->in_force = ca->cwnd;
@@ -631,7 +837,7 @@ void BPF_PROG(copa_init, struct sock *sk)
 	ca->slow_start = true;
 	copa_reset_velocity(ca, now);
 	copa_set_inv_delta(ca, default_inv_delta << INV_DELTA_SHIFT);
-	copa_update_mode(ca);
+	copa_update_mode(ca, now);
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 }
@@ -673,7 +879,7 @@ void BPF_PROG(copa_cong_control, struct sock *sk, u32 ack, int flag,
 		copa_restart(ca);
 		copa_answer(ca, now);
 	}
-	if (loss_cut_pct)
+	if (loss_cut_pct && !ca->in_cubic)
 		copa_cut_on_losses(ca, now, tcp_sk(sk)->delivered, max(rs->losses, 0));
 	if (copa_decision_due(ca, now, rtt_us)) {
 		copa_decide(sk, ca, now);

@@ -25,10 +25,14 @@ from dumbbell import Group, Run, Scenario, run_all
 from dumbbell.figures import to_floats
 from dumbbell.statistics import Interval, mean_interval
 
-__all__ = ["CELLS", "Cell", "Measured", "Target", "main", "measure", "targets"]
+__all__ = [
+    "CELLS", "Cell", "Measured", "Target", "main", "measure", "run_cells", "scenario_of", "targets",
+]  # fmt: skip
 
 RTT = "40ms"
 BUFFERS_BDP = (0.5, 1, 2, 4, 8, 16, 32, 64)
+#: Many flows run as long as the papers' (kakenhi2024, saito2022), start-up included.
+OWN_TIME_S = 120
 #: A run next to others lasts this long, and counts from `FROM_S` on.
 PAIR_TIME_S, FROM_S = 160, 60
 #: Flows start within this time.
@@ -65,7 +69,7 @@ class Cell(NamedTuple):
         """Return what is run."""
         ccs = [cc] if self.kind == "own" else [cc, self.kind]
         groups = [Group(each, self.flows, jitter=JITTER) for each in ccs]
-        time_s = 30 if self.kind == "own" else PAIR_TIME_S
+        time_s = OWN_TIME_S if self.kind == "own" else PAIR_TIME_S
         return Scenario(
             groups, rate=self.rate, rtt=RTT, buffer=f"{self.buffer_bdp}bdp", time=f"{time_s}s",
             sample="100ms", seed=seed,
@@ -143,7 +147,7 @@ class Target:
 
     @property
     def miss(self) -> float:
-        """By how large a factor it is missed; 1 where it is met."""
+        """Factor by which it is missed; 1 where it is met."""
         mean = self.interval.mean
         return max(mean / self.most, self.least / max(mean, 1e-6), 1.0)
 
@@ -152,9 +156,7 @@ def late_goodput(run: Run) -> list[float]:
     """Return what the groups got after `FROM_S`, bit/s."""
     flows = run.flows
     late = flows.filter(pc.greater(flows["time_us"], FROM_S * 1_000_000))
-    group_of = np.asarray([flow["group"] for flow in run.summary["flows"]])[
-        late["flow"].to_numpy()
-    ]
+    group_of = np.asarray([flow["group"] for flow in run.summary["flows"]])[late["flow"].to_numpy()]
     goodput = to_floats(late["goodput_bps"])
     return [float(np.nansum(goodput[group_of == g])) for g in range(len(run.scenario.groups))]
 
@@ -216,9 +218,9 @@ def targets(
 ) -> Iterator[Target]:
     """Measure an algorithm, and yield each target."""
     cells = [cell for cell in CELLS if part in f"{cell.kind} {cell.label}"]
-    wanted = {(cc, cell): _scenario_of(cell, cc) for cell in cells}
+    wanted = {(cc, cell): scenario_of(cell, cc) for cell in cells}
     wanted |= {
-        ("bbr", cell): _scenario_of(Cell("bbr", *cell[1:]), "bbr")
+        ("bbr", cell): scenario_of(Cell("bbr", *cell[1:]), "bbr")
         for cell in cells
         if cell.kind == "bbr"
     }
@@ -238,7 +240,8 @@ def targets(
             yield Target(cell, "(share)", 0, 9, tuple(run.share for run in runs))
 
 
-def _scenario_of(cell: Cell, cc: str) -> Callable[[int], Scenario]:
+def scenario_of(cell: Cell, cc: str) -> Callable[[int], Scenario]:
+    """Return what makes a cell's scenario from a seed."""
     return lambda seed: cell.scenario(cc, seed)
 
 

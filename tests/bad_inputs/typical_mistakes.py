@@ -151,7 +151,7 @@ MISTAKES = (
     ),
     (
         "run copa@papers",
-        "`copa` has no preset `papers`; use `copa@calm`, `copa@ccp-4.15`, `copa@paper`",
+        "`copa` has no preset `papers`; use `copa@calm`, `copa@calm-2`, `copa@ccp-4.15`, `copa@paper`",
     ),
     (
         "run copa:mode_window_rtts=999",

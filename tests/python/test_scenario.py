@@ -161,8 +161,8 @@ def test_refuses_no_flows():
         ("./docs", "`./docs` is a directory; use `docs/conf.py`"),
         ("./README.md", "`./README.md`: its name ends in neither `.c` nor `.py`"),
         ("", "invalid congestion control"),
-        ("copa@papers", "has no preset `papers`; use `copa@calm`, `copa@ccp-4.15`, `copa@paper`"),
-        ("copa@", "has no preset after `@`; use `copa@calm`, `copa@ccp-4.15`, `copa@paper`"),
+        ("copa@papers", "has no preset `papers`; use `copa@calm`, `copa@calm-2`, `copa@ccp-4.15`, `copa@paper`"),
+        ("copa@", "has no preset after `@`; use `copa@calm`, `copa@calm-2`, `copa@ccp-4.15`, `copa@paper`"),
         ("reno@paper", "`reno@paper`: `reno` has no presets; use `reno`"),
         ("cubik@paper", "unknown congestion control `cubik`; did you mean `cubic`?"),
         ("copa@paper:velocity=1", "`copa` has no parameter `velocity`"),
@@ -241,7 +241,7 @@ def test_a_result_names_the_preset(tmp_path):
 def test_the_presets_are_listed(cli):
     assert "copa@paper" in cli("cc", "list", "copa").out
     (copa,) = json.loads(cli("cc", "list", "copa", "--json").out)
-    assert [preset["name"] for preset in copa["presets"]] == ["calm", "ccp-4.15", "paper"]
+    assert [preset["name"] for preset in copa["presets"]] == ["calm", "calm-2", "ccp-4.15", "paper"]
 
 
 @pytest.mark.parametrize(

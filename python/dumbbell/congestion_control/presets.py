@@ -116,6 +116,38 @@ PRESETS: Mapping[str, Mapping[str, Preset]] = {
                 "cwnd_min_pkts": 2,
             },
         ),
+        "calm-2": Preset(
+            "short queues among many flows, a fair share next to CUBIC",
+            "docs/copa.md, with its measurements; CUBIC's window of RFC 9438",
+            {
+                # As in `calm`, which is for small buffers.
+                "report_rtt_min_pct": 0,
+                "competitive_start_windows": 0,
+                "loss_cut_pct": 2,
+                "cwnd_min_pkts": 2,
+                # 128 flows with two packets each would queue 31 ms at 100 Mbit/s.
+                "default_inv_delta": 1,
+                # Its units are mixed up; the paper has none.
+                "loss_mode": 0,
+                # Many flows oscillate out of step, so their queue is rarely empty, but short.
+                "mode_window_rtts": 30,
+                "mode_margin_us": 5000,
+                # Flows that start in a queue take it for the path; a drain corrects that.
+                "drain_ms": 5000,
+                # Two drains, after which RTT_min is known.
+                "compete_after_ms": 10000,
+                # By the delay, 1/δ grows by 1 per RTT, which in deep buffers is too slow.
+                "compete_as_cubic": 1,
+                # BBR keeps up to two BDP in flight and probes with a quarter more.
+                "filler_pct": 300,
+                # A missed loss makes w_max eight times too large.
+                "cubic_interval_max": 3,
+                # CUBIC empties half a BDP in each of its epochs, of some 4 s.
+                "cubic_hold_ms": 10000,
+                # Two drains.
+                "look_ms": 10000,
+            },
+        ),
         "ccp-4.15": Preset(
             "the agent and its datapath as they ran on Linux 4.15",
             "ccp_copa (2020-10-20), ccp-kernel, Linux 4.15",
