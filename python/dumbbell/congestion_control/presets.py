@@ -122,7 +122,6 @@ PRESETS: Mapping[str, Mapping[str, Preset]] = {
             {
                 # As in `calm`, which is for small buffers.
                 "report_rtt_min_pct": 0,
-                "competitive_start_windows": 0,
                 "loss_cut_pct": 2,
                 "cwnd_min_pkts": 2,
                 # 128 flows with two packets each would queue 31 ms at 100 Mbit/s.
