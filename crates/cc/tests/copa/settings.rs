@@ -1,4 +1,4 @@
-//! What copa declares, compared with docs/copa.md.
+//! What copa declares, compared with docs/copa.md and its note.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,8 @@ use dumbbell_cc::{Instance, Request, SK_PACING_NEEDED, TCP_INFINITE_SSTHRESH, de
 use crate::copa::script::{Ack, Script, copa, start};
 
 const DOC: &str = include_str!("../../../../docs/copa.md");
+/// Has each parameter with the paper's value, and each series.
+const NOTE: &str = include_str!("../../../../docs/notes/copa.md");
 
 /// The paper's Copa, in the form in which docs/copa.md gives it.
 pub(crate) fn paper() -> BTreeMap<String, i64> {
@@ -47,10 +49,10 @@ fn every_parameter_and_series_is_documented() {
         .map(|param| (&param.name, Some(param.default)));
     for (name, default) in params.chain(described.series.iter().map(|series| (&series.name, None)))
     {
-        let row = DOC
+        let row = NOTE
             .lines()
             .find(|line| line.starts_with(&format!("| `{name}` |")))
-            .unwrap_or_else(|| panic!("docs/copa.md has no row for {name}"));
+            .unwrap_or_else(|| panic!("docs/notes/copa.md has no row for {name}"));
         if let Some(default) = default {
             let cells: Vec<&str> = row.split('|').map(str::trim).collect();
             assert_eq!(cells[2], default.to_string(), "ccp_copa's column of {name}");
