@@ -75,8 +75,7 @@ def fit_command(
     simulated until their captures measure as this one.
     """  # fmt: skip
     if output is not None:
-        if output.suffix != ".toml":
-            raise CaptureError(f"`{output}` is not a scenario's name; use e.g. `-o path.toml`")
+        check_name(output)
         check_replacing(output, is_file=True)
     with progress_bar("fitting") as bar:
         fitted = fit(
@@ -96,6 +95,24 @@ def fit_command(
     if output is not None:
         print_line(f"saved as {output}: `dumbbell run {output}`")
     return 0
+
+
+def check_name(output: Path) -> None:
+    """Refuse a name that is not a scenario's.
+
+    Raises
+    ------
+    CaptureError
+        It says which name to use.
+    """
+    if output.is_dir():
+        raise CaptureError(f"`-o {output}` is a directory; use `-o {output / 'path.toml'}`")
+    if output.suffix != ".toml":
+        instead = output.with_name(f"{output.stem or 'path'}.toml")
+        raise CaptureError(
+            f"`-o {output}`: the path is written as a scenario, whose name ends in `.toml`; use "
+            f"`-o {instead}`"
+        )
 
 
 def print_path(fitted: FittedPath) -> None:

@@ -38,8 +38,8 @@ class ConnectionSeries:
         Its row of `Analysis.data`.
     time_s
         End of each bin, since the first.
-    acked_bytes, sent_bytes
-        Acknowledged, and sent with repetitions, up to then.
+    acked_bytes, arrived_bytes, sent_bytes
+        Acknowledged, acknowledged also by SACK, and sent with repetitions, up to then.
     inflight_bytes
         Sent and not yet acknowledged.
     retransmitted_pkts
@@ -55,6 +55,7 @@ class ConnectionSeries:
     row: dict[str, Any]
     time_s: Floats
     acked_bytes: Floats
+    arrived_bytes: Floats
     sent_bytes: Floats
     inflight_bytes: Floats
     retransmitted_pkts: Floats
@@ -83,7 +84,8 @@ class ConnectionSeries:
 
         begin_us, width_us = column("time_us"), column("bin_us")
         time_s = (begin_us + width_us - begin_us[0]) / 1e6
-        inflight = column("inflight_bytes")
+        inflight, missing = column("inflight_bytes"), column("inflight_sack_bytes")
+        unique = np.cumsum(column("unique_bytes"))
         rtt_s = column("rtt_us") / 1e6
         has_rtt = ~np.isnan(rtt_s)
         payload, headers = packet_sizes(row, other_mss(analysis, connection))
@@ -91,8 +93,9 @@ class ConnectionSeries:
             row=row,
             time_s=time_s,
             # What was captured twice, or not at all, must not let it fall.
-            acked_bytes=np.maximum.accumulate(
-                np.maximum(np.cumsum(column("unique_bytes")) - inflight, 0.0)
+            acked_bytes=np.maximum.accumulate(np.maximum(unique - inflight, 0.0)),
+            arrived_bytes=np.maximum.accumulate(
+                np.maximum(unique - np.where(np.isnan(missing), inflight, missing), 0.0)
             ),
             sent_bytes=np.cumsum(column("payload_bytes")),
             inflight_bytes=inflight,
@@ -112,6 +115,7 @@ class ConnectionSeries:
             self,
             time_s=self.time_s[:bins],
             acked_bytes=self.acked_bytes[:bins],
+            arrived_bytes=self.arrived_bytes[:bins],
             sent_bytes=self.sent_bytes[:bins],
             inflight_bytes=self.inflight_bytes[:bins],
             retransmitted_pkts=self.retransmitted_pkts[:bins],

@@ -5,13 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dumbbell.base.errors import EngineError, ScenarioError
+from dumbbell.base.errors import EngineError, ScenarioError, nearest
 from dumbbell.fit.estimate import Z_90
 from dumbbell.fit.evidence import Evidence
+from dumbbell.fit.fit import fit
 from dumbbell.fit.fitted_path import FittedPath
 from dumbbell.fit.hypotheses import is_filled
 from dumbbell.fit.interval import Interval
@@ -119,14 +121,22 @@ class Prediction:
         }
 
     def interval(self, measure: str) -> Interval:
-        """Return the median and the interval of 90 % of a field of the outcomes."""
+        """Return the median and the interval of 90 % of a field of the outcomes.
+
+        Raises
+        ------
+        ScenarioError
+            There is no such field.
+        """
+        if measure not in MEASURES:
+            raise ScenarioError(f"a prediction has no `{measure}`{nearest(measure, MEASURES)}")
         values = [MEASURES[measure](each) for each in self.outcomes]
         low, middle, high = np.percentile(values, [5, 50, 95])
         return Interval(float(low), float(middle), float(high))
 
 
 def what_if(
-    fitted: FittedPath,
+    fitted: FittedPath | str | Path,
     ccs: str | Sequence[str],
     *,
     jobs: int | None = None,
@@ -137,7 +147,7 @@ def what_if(
     Parameters
     ----------
     fitted
-        The path.
+        The path; or a capture, which `fit` then fits.
     ccs
         The algorithms; that of the capture among them shows how good the fit is.
     jobs
@@ -149,12 +159,16 @@ def what_if(
     ------
     CongestionControlError, ScenarioError
         There is no such algorithm.
+    CaptureError
+        The capture cannot be read, or it shows too little of the path.
     """
     ccs = [ccs] if isinstance(ccs, str) else ccs
     if not ccs:
         raise ScenarioError("name an algorithm, e.g. `--cc bbr`")
     for cc in ccs:
         checked_sender(cc)
+    if not isinstance(fitted, FittedPath):
+        fitted = fit(fitted, jobs=jobs)
     seconds = fitted.seen.series.duration_s
     jobs = jobs or default_workers(SIMULATOR)
     laboratory = Laboratory(fitted.cc, seconds, fitted.mss_bytes, jobs)
