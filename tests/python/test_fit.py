@@ -194,7 +194,7 @@ def test_the_capture_of_a_run_compiles_no_file_of_it(tmp_path):
 def test_both_figures_name_their_own_quantity(captured):
     found = fitted(captured(buffer="1.5bdp"))
     figures = draw_prediction(found, what_if(found, ["bbr"]))
-    assert [figure.y_label for figure in figures] == ["goodput (Mbit/s)", "RTT (ms)"]
+    assert [figure.y_label for figure in figures] == ["arrived (Mbit/s)", "RTT (ms)"]
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,7 @@ pub(crate) fn sender_config(
         behaviour: behaviour(&group.host.tcp),
         timer_lateness_ns: group.host.timer_lateness_ns,
         tick_ns: TICK_NS,
+        peer_clock_ms: 0,
     }
 }
 
