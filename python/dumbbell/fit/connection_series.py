@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from dumbbell.base.errors import CaptureError
 from dumbbell.capture_analysis import Analysis
+from dumbbell.capture_analysis.full_packet import TIMESTAMPS_BYTES, full_payload_bytes
 
 __all__ = ["INTERVAL", "ConnectionSeries", "Floats"]
 
@@ -22,10 +23,8 @@ INTERVAL = "1ms"
 ETHERNET_BYTES = 14
 #: IPv4 and IPv6 headers without options (RFC 791, RFC 8200).
 IPV4_BYTES, IPV6_BYTES = 20, 40
-#: TCP's header without options, and the timestamp option with its padding (RFC 9293, RFC 7323).
-TCP_BYTES, TIMESTAMP_BYTES = 20, 12
-#: Payload of a packet where no SYN said it: Ethernet's, IPv4, with timestamps.
-USUAL_PAYLOAD_BYTES = 1448
+#: TCP's header without options (RFC 9293).
+TCP_BYTES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,10 @@ class ConnectionSeries:
     window_bytes
         The largest window that the receiver advertised; 0 if that is not known.
     payload_bytes, wire_bytes
-        Of a full packet: what it carries, and what links count.
+        Of a full packet: what it carries, and what links count if its header is of IPv4, as in
+        the simulator.
+    longer
+        By what factor the capture's packets are longer: 1, or with IPv6 about 1.01.
     """
 
     row: dict[str, Any]
@@ -64,6 +66,7 @@ class ConnectionSeries:
     window_bytes: float
     payload_bytes: int
     wire_bytes: int
+    longer: float = 1.0
 
     @classmethod
     def of(cls, analysis: Analysis, connection: int) -> ConnectionSeries:
@@ -88,7 +91,7 @@ class ConnectionSeries:
         unique = np.cumsum(column("unique_bytes"))
         rtt_s = column("rtt_us") / 1e6
         has_rtt = ~np.isnan(rtt_s)
-        payload, headers = packet_sizes(row, other_mss(analysis, connection))
+        payload, headers, of_ipv4 = packet_sizes(row, other_mss(analysis, connection))
         return cls(
             row=row,
             time_s=time_s,
@@ -104,7 +107,8 @@ class ConnectionSeries:
             rtt_s=rtt_s[has_rtt],
             window_bytes=float(np.nan_to_num(column("window_bytes")).max()),
             payload_bytes=payload,
-            wire_bytes=payload + headers,
+            wire_bytes=payload + of_ipv4,
+            longer=(payload + headers) / (payload + of_ipv4),
         )
 
     def until(self, end_s: float) -> ConnectionSeries:
@@ -157,13 +161,9 @@ def other_mss(analysis: Analysis, connection: int) -> int:
     return max((each or 0 for each in best.filter(mask)["mss_bytes"].to_pylist()), default=0)
 
 
-def packet_sizes(row: dict[str, Any], mss_bytes: int) -> tuple[int, int]:
-    """Return what a full packet carries, and the headers that links count with it."""
-    options = TIMESTAMP_BYTES if row["has_timestamps"] else 0
-    ip = IPV6_BYTES if ":" in row["source"] else IPV4_BYTES
-    payload = USUAL_PAYLOAD_BYTES
-    if mss_bytes:
-        payload = max(mss_bytes - options, 1)
-    # Offload makes packets longer than the path's, never shorter.
-    largest = int(row["largest_segment_bytes"] or payload)
-    return min(payload, largest), ETHERNET_BYTES + ip + TCP_BYTES + options
+def packet_sizes(row: dict[str, Any], mss_bytes: int) -> tuple[int, int, int]:
+    """Return what a full packet carries, the headers that links count, and those of IPv4."""
+    options = TIMESTAMPS_BYTES if row["has_timestamps"] else 0
+    of_ipv4 = ETHERNET_BYTES + IPV4_BYTES + TCP_BYTES + options
+    longer = IPV6_BYTES - IPV4_BYTES if ":" in row["source"] else 0
+    return full_payload_bytes(row, mss_bytes), of_ipv4 + longer, of_ipv4

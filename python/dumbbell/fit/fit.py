@@ -19,7 +19,7 @@ from dumbbell.fit.match import Candidate, weights
 from dumbbell.fit.path import PathModel
 from dumbbell.fit.refusal import MIN_RTTS, MIN_S, refuse
 from dumbbell.fit.sender import checked_sender, sender_of
-from dumbbell.fit.simulated import Laboratory, Simulated, evidence_of
+from dumbbell.fit.simulated import PathSimulator, Simulated, evidence_of
 from dumbbell.run.engine import SIMULATOR, default_workers
 
 __all__ = ["fit"]
@@ -92,10 +92,10 @@ def fit(
     seen = beginning(analysis, number)
     refuse(f"{name}: connection {number}", seen)
     mss_bytes = max(seen.series.payload_bytes, LEAST_MSS_BYTES)
-    laboratory = Laboratory(
+    simulator = PathSimulator(
         cc, seen.series.duration_s, mss_bytes, jobs or default_workers(SIMULATOR)
     )
-    fitted = explained(seen, laboratory, on_progress, capture=name, connection=number, how=how)
+    fitted = explained(seen, simulator, on_progress, capture=name, connection=number, how=how)
     return replace(fitted, other_connections=analysis.connection_count - 1)
 
 
@@ -111,7 +111,7 @@ def beginning(analysis: Analysis, connection: int) -> Evidence:
 
 def explained(
     seen: Evidence,
-    laboratory: Laboratory,
+    simulator: PathSimulator,
     on_progress: Callable[[float], None] | None,
     *,
     capture: str,
@@ -124,9 +124,9 @@ def explained(
     going = tracks
     for step in range(steps):
         asked = [
-            (track.path, seed, laboratory.cc) for track in going for seed in seeds_of(track.path)
+            (track.path, seed, simulator.cc) for track in going for seed in seeds_of(track.path)
         ]
-        ran = iter(laboratory.simulate_all(asked))
+        ran = iter(simulator.simulate_all(asked))
         for track in going:
             track.take(seen, [next(ran) for _ in seeds_of(track.path)])
         nearest = min(track.distance for track in tracks)
@@ -144,16 +144,14 @@ def explained(
     if not path.competitors:
         # The last step's; next to others chance decides which step is nearer.
         path = next(track.path for track in tracks if track.nearest is best)
-    last = with_capture(
-        laboratory.simulate_all([(path, seed, laboratory.cc) for seed in LAST_SEEDS])
-    )
+    last = with_capture(simulator.simulate_all([(path, seed, simulator.cc) for seed in LAST_SEEDS]))
     return FittedPath(
         capture=capture,
         connection=connection,
         other_connections=0,
-        cc=laboratory.cc,
+        cc=simulator.cc,
         how_known=how,
-        mss_bytes=laboratory.mss_bytes,
+        mss_bytes=simulator.mss_bytes,
         seen=seen,
         path=path,
         distance=best.distance,

@@ -42,6 +42,13 @@ def not_shown(seen: Evidence, path: PathModel, explanations: int) -> list[str]:
         found.append("the others' algorithm, where several explain it; and what they do later")
     else:
         found.append("constant cross traffic: it may look like a slower link")
+    longer = seen.series.longer
+    if longer > 1:
+        megabits = longer * path.rate_bps / 1e6
+        found.append(
+            "headers of IPv6: the path is one for IPv4's, which are 20 bytes shorter; of packets "
+            f"with IPv6 the link carries {megabits:.4g} Mbit/s"
+        )
     return found + not_exact(seen)
 
 

@@ -19,7 +19,7 @@ from dumbbell.fit.hypotheses import is_filled
 from dumbbell.fit.interval import Interval
 from dumbbell.fit.path import PathModel
 from dumbbell.fit.sender import checked_sender
-from dumbbell.fit.simulated import Laboratory, Simulated
+from dumbbell.fit.simulated import PathSimulator, Simulated
 from dumbbell.run.engine import SIMULATOR, default_workers
 
 __all__ = ["Outcome", "Prediction", "what_if"]
@@ -171,10 +171,10 @@ def what_if(
         fitted = fit(fitted, jobs=jobs)
     seconds = fitted.seen.series.duration_s
     jobs = jobs or default_workers(SIMULATOR)
-    laboratory = Laboratory(fitted.cc, seconds, fitted.mss_bytes, jobs)
+    simulator = PathSimulator(fitted.cc, seconds, fitted.mss_bytes, jobs)
     paths = draws(fitted, RUNS)
     asked = [(path, seed, cc) for cc in ccs for seed, path in enumerate(paths, FIRST_SEED)]
-    found = laboratory.simulate_all(asked, on_progress)
+    found = simulator.simulate_all(asked, on_progress)
     return [predicted(cc, found[at * RUNS : (at + 1) * RUNS]) for at, cc in enumerate(ccs)]
 
 

@@ -16,7 +16,7 @@ from dumbbell.fit.path import PathModel
 from dumbbell.run import Run, run
 from dumbbell.run.capture import Capture
 
-__all__ = ["Laboratory", "Simulated", "evidence_of"]
+__all__ = ["PathSimulator", "Simulated", "evidence_of"]
 
 #: The capture point at the sender of the first group.
 POINT = "sender-0"
@@ -40,7 +40,7 @@ def evidence_of(analysis: Analysis, connection: int, most_s: float | None = None
 
 
 @dataclass(frozen=True)
-class Laboratory:
+class PathSimulator:
     """Simulates paths.
 
     Attributes

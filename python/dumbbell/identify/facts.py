@@ -19,7 +19,8 @@ EVEN = 0.12
 #: From this correlation on the rate repeats; with less a peak is anyone's.
 REPEATS = 0.25
 #: Cycles that algorithms have, in base RTTs, with what is to either side: BBR's ProbeBW has eight
-#: phases of one (draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.4), Copa's oscillation five (NSDI 2018, §2.3).
+#: phases of one (draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.4), Copa's oscillation five
+#: (Arun and Balakrishnan 2018, §2.3).
 CYCLES = {"bbr": (8.0, 1.0, "ProbeBW"), "copa": (5.0, 1.5, "its oscillation")}
 #: A law that is off by less than this share of the window fits.
 FITS = 0.05

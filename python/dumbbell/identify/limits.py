@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell.capture_analysis.connection_table import endpoint
+from dumbbell.capture_analysis.how_to_capture import tcpdump
 from dumbbell.identify.facts import Measured
 from dumbbell.identify.rounds import Rounds
 from dumbbell.identify.trace import Trace
@@ -57,12 +58,6 @@ class Hindrance:
     def to_dict(self) -> dict[str, str]:
         """Return it as `--json` has it."""
         return {"name": self.name, "message": self.message, "advice": self.advice}
-
-
-def tcpdump(row: Mapping[str, Any], protocol: str) -> str:
-    """Write the command that captures a flow at its sender, in both directions."""
-    port = min(int(row["source_port"]), int(row["destination_port"]))
-    return f"tcpdump -i any -s 96 -w capture.pcap '{protocol} and port {port}'"
 
 
 def at_sender(row: Mapping[str, Any]) -> str:
