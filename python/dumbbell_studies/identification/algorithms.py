@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -11,14 +12,16 @@ from types import MappingProxyType
 from dumbbell import LinuxTree
 
 __all__ = [
-    "HELD_BACK", "OTHER", "QUIC", "SAME_AS_ANOTHER", "SOURCES", "drawn_cc", "other_cc",
-    "sources_of",
+    "HELD_BACK", "NEVER_SHOWN", "OTHER", "QUIC", "SAME_AS_ANOTHER", "copied", "drawn_cc",
+    "other_cc", "sources_of",
 ]  # fmt: skip
 
 #: The class of what is none of the known algorithms.
 OTHER = "other"
-#: Never shown in training: what they are called when judged is "unknown" or wrong.
+#: Built in and never shown in training: what they are called is "unknown" or wrong.
 HELD_BACK = ("l3dr", "nagi")
+#: Never shown either, and not looked at before the rule was fixed: sources of this study.
+NEVER_SHOWN = ("fast", "compound", "gradient", "utility")
 #: Built-in algorithms that are learned.
 BUILT_IN = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "ledbat", "dctcp", "prague", "bbr_fca")
 #: Not learned: without other flows BBR-FCA is BBR, and is named so.
@@ -87,6 +90,20 @@ SCALABLE_MILLI, SCALABLE_BETA_PCT = (700, 1500), (78, 93)
 SLOWER_THAN_RENO, PULSES, PAUSES, PACED = 25, 30, 15, 70
 #: Laws of delay: none as often as one.
 DELAY_LAWS = (0, 0, 0, 1, 2, 3)
+
+
+def copied(name: str, directory: Path) -> Path:
+    """Copy a source of this study to a directory: the sandbox hides those next to the package.
+
+    Parameters
+    ----------
+    name
+        Of the algorithm.
+    directory
+        Where to.
+    """
+    source = f"{name}.bpf.c"
+    return Path(shutil.copy(SOURCES / source, directory / source))
 
 
 def drawn_cc(seed: int, source: Path) -> str:
