@@ -152,7 +152,7 @@ def test_drawn_algorithms_are_the_same_again_and_none_is_reno(tmp_path):
     texts = {drawn_cc(seed, source) for seed in range(200)}
     assert len(texts) == 200
     assert drawn_cc(7, source) == drawn_cc(7, source)
-    own = [text for text in texts if "law=0," in text]
+    own = [text for text in texts if ":law=0," in text]
     assert own
     gains = [int(re.search(r"gain_milli=(\d+)", text)[1]) for text in own]  # type: ignore[index]
     assert all(gain < 600 or gain > 1700 for gain in gains)
