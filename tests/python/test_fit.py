@@ -216,3 +216,39 @@ def test_what_if_takes_algorithms_of_tcp(captured, cli):
     result = cli("what-if", str(captured(buffer="1.5bdp")), "--cc", "nope")
     assert result.code == 2
     assert "unknown congestion control `nope`" in result.err
+
+
+def width(found: FittedPath, name: str) -> float:
+    return found.intervals[name].high / found.intervals[name].low
+
+
+def test_two_captures_of_a_path_say_more_than_one(captured):
+    fields = {"buffer": "2bdp", "impair": "random_loss:loss=0.05%"}
+    paths = [captured("cubic", **fields), captured("reno", seed=8, **fields)]
+    alone, both = fitted(paths[0]), fit(paths, points=["sender-0"])
+    assert both.path.kind == "drop-tail, random loss"
+    assert width(both, "loss") < 0.85 * width(alone, "loss")
+    assert both.intervals["loss"].low <= 0.0005 <= both.intervals["loss"].high
+    assert both.path.rate_bps == pytest.approx(12e6, rel=0.005)
+    assert both.warning == ""
+    assert both.capture.count(".pcapng") == 2
+
+
+def test_captures_of_two_paths_do_not_agree(captured):
+    found = fit([captured(buffer="1.5bdp"), captured(buffer="1.5bdp", rate="9mbit")])
+    assert "do not agree on the rate" in found.warning
+
+
+def test_the_capture_s_other_connections_are_competitors_that_are_known(captured):
+    """Connection 1 began 3 s later, and connection 2 is there for half of the time."""
+    groups = [Group("cubic"), Group("cubic", start="3s"), Group("reno", start="5s", stop="15s")]
+    found = fit(captured(*groups, buffer="2bdp"), connection=1)
+    assert [each.connection for each in found.path.known] == [0, 2]
+    assert [each.cc for each in found.path.known] == ["cubic", "reno"]
+    assert found.path.known[0].start_s == pytest.approx(-3, abs=0.1)
+    assert found.path.known[1].stop_s == pytest.approx(12, abs=0.5)
+    assert found.intervals["rate_bps"].low <= 12e6 <= found.intervals["rate_bps"].high
+    assert not any("the fit does not look at them" in note for note in found.notes)
+    # What it got next to them, again.
+    again = what_if(found, "cubic")[0].interval("goodput_bps").value
+    assert again == pytest.approx(found.seen.series.goodput_bps, rel=0.15)

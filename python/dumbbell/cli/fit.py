@@ -14,7 +14,7 @@ from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what
 from dumbbell.terminal.console import print_json, print_line, progress_bar
 
-__all__ = ["Capture", "Connection", "Point", "Sender", "fit_command", "print_path"]
+__all__ = ["Captures", "Connection", "Point", "Sender", "fit_command", "print_path"]
 
 #: What the help ends with.
 EXAMPLES = (
@@ -22,11 +22,12 @@ EXAMPLES = (
     "dumbbell fit capture.pcapng --sender bbr --connection 3",
 )
 
-Capture = Annotated[
-    str,
+Captures = Annotated[
+    list[str],
     typer.Argument(
-        metavar="CAPTURE",
-        help="pcap or pcapng, made at the sender; a run's directory stands for its capture.",
+        metavar="CAPTURE…",
+        help="pcap or pcapng, made at the sender; several of one path say more. A run's directory "
+        "stands for its capture.",
         show_default=False,
     ),
 ]
@@ -51,7 +52,7 @@ Point = Annotated[
 
 
 def fit_command(
-    capture: Capture,
+    captures: Captures,
     sender: Sender = None,
     connection: Connection = None,
     point: Point = None,
@@ -79,7 +80,7 @@ def fit_command(
         check_replacing(output, is_file=True)
     with progress_bar("fitting") as bar:
         fitted = fit(
-            capture,
+            captures,
             sender=sender,
             connection=connection,
             points=None if point is None else [point],

@@ -11,7 +11,7 @@ import typer
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities import json_text
 from dumbbell.base.writing import check_writable, write_file
-from dumbbell.cli.fit import Capture, Connection, Point, Sender, print_path
+from dumbbell.cli.fit import Captures, Connection, Point, Sender, print_path
 from dumbbell.fit import FittedPath, Outcome, Prediction, fit, what_if
 from dumbbell.fit.sender import checked_sender
 from dumbbell.report.what_if_page import write_what_if_page
@@ -36,7 +36,7 @@ FIT_SHARE = 0.5
 
 
 def what_if_command(
-    capture: Capture,
+    captures: Captures,
     cc: Annotated[
         list[str],
         typer.Option(
@@ -75,7 +75,7 @@ def what_if_command(
         check_writable(out_dir)
     with progress_bar("fitting") as bar:
         fitted = fit(
-            capture,
+            captures,
             sender=sender,
             connection=connection,
             points=None if point is None else [point],

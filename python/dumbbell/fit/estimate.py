@@ -50,7 +50,7 @@ def adjusted(path: PathModel, seen: Evidence, runs: Sequence[Simulated]) -> Path
     rate = ratio(rate_measure(path, seen))
     base_s = float(np.median([each.evidence.base_rtt_s for each in runs]))
     changed = replace(path, rate_bps=path.rate_bps * rate)
-    if not path.competitors:  # which may have kept the queue from ever being empty, or not
+    if not path.is_shared:  # which may have kept the queue from ever being empty, or not
         changed = replace(changed, base_rtt_s=max(path.base_rtt_s + seen.base_rtt_s - base_s, 1e-5))
     if path.loss:
         changed = replace(changed, loss=min(path.loss * ratio(losses), 0.5))
@@ -73,7 +73,7 @@ def intervals(path: PathModel, seen: Evidence, runs: Sequence[Simulated]) -> dic
         return min(float(np.std(logs, ddof=1)), MAX_AWAY) if len(logs) > 2 else MAX_AWAY
 
     rates = np.log(seen.rates_bps)
-    if path.competitors or not seen.has_rate:
+    if path.is_shared or not seen.has_rate:
         rates = np.zeros(1)
     of_windows = MEDIAN * float(np.std(rates)) / np.sqrt(rates.size)
     least_rate = LEAST_RATE if seen.has_rate else LEAST_IDLE_RATE
@@ -104,7 +104,7 @@ def around(value: float, away: float) -> Interval:
 
 def rate_measure(path: PathModel, seen: Evidence) -> Callable[[Evidence], float]:
     """Return what says the rate: ACKs next to others, windows in which packets waited alone."""
-    if path.competitors or not seen.has_rate:
+    if path.is_shared or not seen.has_rate:
         return link if seen.link_bps else goodput
     return rate_of
 

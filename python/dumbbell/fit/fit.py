@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from dumbbell.base.errors import CaptureError
@@ -15,10 +16,12 @@ from dumbbell.fit.estimate import adjusted, intervals
 from dumbbell.fit.evidence import Evidence
 from dumbbell.fit.fitted_path import Explanation, FittedPath
 from dumbbell.fit.hypotheses import hypotheses, is_shared
+from dumbbell.fit.joined import joined
+from dumbbell.fit.known_flows import KnownFlow, known_flows
 from dumbbell.fit.match import Candidate, weights
 from dumbbell.fit.path import PathModel
 from dumbbell.fit.refusal import MIN_RTTS, MIN_S, refuse
-from dumbbell.fit.sender import checked_sender, sender_of
+from dumbbell.fit.sender import Senders, checked_sender
 from dumbbell.fit.simulated import PathSimulator, Simulated, evidence_of
 from dumbbell.run.engine import SIMULATOR, default_workers
 
@@ -41,7 +44,7 @@ LEAST_MSS_BYTES = 88
 
 
 def fit(
-    path: str | Path,
+    path: str | Path | Sequence[str | Path],
     *,
     sender: str | None = None,
     connection: int | None = None,
@@ -54,7 +57,7 @@ def fit(
     Parameters
     ----------
     path
-        The capture, as `analyze` takes it; made at the sender.
+        The capture, as `analyze` takes it; made at the sender. Several of one path say more.
     sender
         Its algorithm; by default the run's own, for the capture of a run, else what `identify`
         says, else CUBIC.
@@ -79,13 +82,40 @@ def fit(
     """
     if sender is not None:
         checked_sender(sender)
+    paths = [path] if isinstance(path, (str, Path)) else list(path)
+    if not paths:
+        raise CaptureError("no capture; name one, or several of one path")
+    if len(paths) > 1 and STDIN in map(str, paths):
+        raise CaptureError("`-`: a pipe cannot be joined with other captures; write it to a file")
+    count = len(paths)
+
+    def tell(done: int, share: float) -> None:
+        if on_progress:
+            on_progress((done + share) / count)
+
+    return joined([
+        fitted_one(each, sender, connection, points, jobs, partial(tell, done))
+        for done, each in enumerate(paths)
+    ])  # fmt: skip
+
+
+def fitted_one(
+    path: str | Path,
+    sender: str | None,
+    connection: int | None,
+    points: Sequence[str] | None,
+    jobs: int | None,
+    on_progress: Callable[[float], None],
+) -> FittedPath:
+    """Fit a path to one capture."""
     analysis = analyze(path, interval=INTERVAL, points=points, segments=range(FIRST))
     if not analysis.connection_count:
         raise CaptureError(f"{path}: has no TCP connection")
     number = analysis.largest[0] if connection is None else connection
+    senders = Senders(path, analysis, points)
     cc, how = sender, "given with `--sender`"
     if cc is None:
-        cc, how = sender_of(path, analysis, number, points)
+        cc, how = senders.of(number)
     if number >= FIRST and str(path) != STDIN:
         analysis = analyze(path, interval=INTERVAL, points=points, segments=[number])
     name = printable(str(path)) if str(path) != STDIN else "the capture"
@@ -95,8 +125,11 @@ def fit(
     simulator = PathSimulator(
         cc, seen.series.duration_s, mss_bytes, jobs or default_workers(SIMULATOR)
     )
-    fitted = explained(seen, simulator, on_progress, capture=name, connection=number, how=how)
-    return replace(fitted, other_connections=analysis.connection_count - 1)
+    known = known_flows(analysis, number, senders.cc_of) if analysis.connection_count > 1 else ()
+    fitted = explained(
+        seen, known, simulator, on_progress, capture=name, connection=number, how=how
+    )
+    return replace(fitted, other_connections=analysis.connection_count - 1 - len(fitted.path.known))
 
 
 def beginning(analysis: Analysis, connection: int) -> Evidence:
@@ -111,6 +144,7 @@ def beginning(analysis: Analysis, connection: int) -> Evidence:
 
 def explained(
     seen: Evidence,
+    known: tuple[KnownFlow, ...],
     simulator: PathSimulator,
     on_progress: Callable[[float], None] | None,
     *,
@@ -119,8 +153,8 @@ def explained(
     how: str,
 ) -> FittedPath:
     """Fit a path to what was seen."""
-    steps = STEPS_SHARED if is_shared(seen) else STEPS_ALONE
-    tracks = [Track(path) for path in hypotheses(seen)]
+    steps = STEPS_SHARED if is_shared(seen) or known else STEPS_ALONE
+    tracks = [Track(path) for path in hypotheses(seen, known)]
     going = tracks
     for step in range(steps):
         asked = [
@@ -141,7 +175,7 @@ def explained(
         raise CaptureError(f"{capture}: connection {connection}: no path gives such a capture")
     best = candidates[0]
     path = best.path
-    if not path.competitors:
+    if not path.is_shared:
         # The last step's; next to others chance decides which step is nearer.
         path = next(track.path for track in tracks if track.nearest is best)
     last = with_capture(simulator.simulate_all([(path, seed, simulator.cc) for seed in LAST_SEEDS]))
@@ -203,4 +237,4 @@ def with_capture(runs: Sequence[Simulated | None]) -> list[Simulated]:
 
 def seeds_of(path: PathModel) -> range:
     """Return the seeds of a path's runs."""
-    return CHANCE_SEEDS if path.competitors or path.loss else SEEDS
+    return CHANCE_SEEDS if path.is_shared or path.loss else SEEDS

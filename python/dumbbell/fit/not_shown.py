@@ -32,13 +32,15 @@ def not_shown(seen: Evidence, path: PathModel, explanations: int) -> list[str]:
         found.append("the buffer: active queue management kept it from filling")
         if path.queue == "fq_codel":
             found.append("whether the queue is codel, fq_codel or cake: one flow sees the same")
-    elif not is_filled(seen) and not path.competitors:
+    elif not is_filled(seen) and not path.is_shared:
         kilobytes = seen.queue_max_s * path.rate_bps / 8e3
         found.append(
             f"the buffer: it was never filled, and holds {kilobytes:,.0f} kB "
             f"({1e3 * seen.queue_max_s:.0f} ms) or more"
         )
-    if path.competitors:
+    if path.known:
+        found.append("other flows than the capture's; and what those in it do later")
+    elif path.competitors:
         found.append("the others' algorithm, where several explain it; and what they do later")
     else:
         found.append("constant cross traffic: it may look like a slower link")

@@ -7,11 +7,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dumbbell.fit.interval import Interval
+from dumbbell.fit.known_flows import KnownFlow
 from dumbbell.scenario import Group, Scenario
 
 __all__ = ["PathModel"]
 
 
+#: Smallest RTTs that differ by less are the path's: the other's queue was never empty.
+SAME_RTT = (0.8, 2.0)
+#: A flow lasts at least so long, s.
+LEAST_S = 0.1
 #: On the wire: less holds nothing.
 FULL_PACKET_BYTES = 1514
 
@@ -32,6 +37,8 @@ class PathModel:
         Share of packets that are lost at random, before the queue.
     competitors, competitor
         How many other flows share the bottleneck, and their algorithm.
+    known
+        Connections of the capture that share the bottleneck.
     """
 
     rate_bps: float
@@ -41,13 +48,34 @@ class PathModel:
     loss: float = 0.0
     competitors: int = 0
     competitor: str = "cubic"
+    known: tuple[KnownFlow, ...] = ()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether others use the bottleneck."""
+        return bool(self.competitors or self.known)
+
+    @property
+    def start_s(self) -> float:
+        """When the fitted flow starts in the scenario: after those that were there before."""
+        return max([0.0, *(-each.start_s for each in self.known)])
 
     def scenario(self, cc: str, *, time_s: float, seed: int, mss_bytes: int | None) -> Scenario:
         """Return the scenario in which a flow of an algorithm meets this path."""
         mss: dict[str, Any] = {} if mss_bytes is None else {"mss": f"{mss_bytes}B"}
+        own_s = self.start_s
+        if own_s:
+            mss["start"] = f"{own_s:.3f}s"
         groups = [Group(cc, **mss)]
         if self.competitors:
             groups.append(Group(self.competitor, flows=self.competitors))
+        for each in self.known:
+            stop_s = own_s + max(each.stop_s, each.start_s + LEAST_S)
+            other: dict[str, Any] = {"start": f"{own_s + each.start_s:.3f}s"}
+            if stop_s < own_s + time_s:
+                other["stop"] = f"{stop_s:.3f}s"
+            # Queues are in what was seen of its RTT, so it says nothing shorter than the path.
+            groups.append(Group(each.cc, rtt=f"{1e6 * self.rtt_of(each):.0f}us", **other))
         fields: dict[str, Any] = {"queue": self.queue}
         if not self.queue:
             fields = {"buffer": f"{max(self.buffer_bytes, FULL_PACKET_BYTES):.0f}B"}
@@ -57,10 +85,15 @@ class PathModel:
             groups,
             rate=f"{self.rate_bps:.0f}bit",
             rtt=f"{1e6 * self.base_rtt_s:.0f}us",
-            time=f"{max(time_s, 1.0):.3f}s",
+            time=f"{max(time_s, 1.0) + own_s:.3f}s",
             seed=seed,
             **fields,
         )
+
+    def rtt_of(self, other: KnownFlow) -> float:
+        """Return the base RTT of another flow: the path's own unless it is surely another."""
+        ratio = other.rtt_s / max(self.base_rtt_s, 1e-6)
+        return self.base_rtt_s if SAME_RTT[0] < ratio < SAME_RTT[1] else other.rtt_s
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, as JSON has them."""
@@ -72,6 +105,10 @@ class PathModel:
         queue = self.queue or "drop-tail"
         lossy = ", random loss" if self.loss else ""
         others = f", shared with {self.competitors} × {self.competitor}" if self.competitors else ""
+        if self.known:
+            numbers = ", ".join(str(each.connection) for each in self.known)
+            plural = "s" if len(self.known) > 1 else ""
+            others = f", shared with the capture's connection{plural} {numbers}"
         return queue + lossy + others
 
     def lines(self, intervals: Mapping[str, Interval]) -> list[str]:

@@ -221,7 +221,7 @@ def drawn(path: PathModel, fitted: FittedPath, chance: random.Random) -> PathMod
         changed = replace(changed, loss=min(path.loss * factor("loss"), 0.5))
     if path.queue:
         return changed
-    if path.competitors or is_filled(fitted.seen):
+    if path.is_shared or is_filled(fitted.seen):
         # A buffer is known as a delay, so it goes with the rate.
         return replace(changed, buffer_bytes=path.buffer_bytes * rate)
     least = fitted.seen.queue_max_s * path.rate_bps / 8
