@@ -23,6 +23,7 @@ from dumbbell.identify.flows import Flow, flows_of
 from dumbbell.identify.limits import (
     Hindrance,
     doubts_of,
+    few_decisions,
     hindrance_of,
     never_filled,
     no_trace,
@@ -346,6 +347,8 @@ def in_words(seen: Look, opinion: Opinion | None) -> Identified:
     else:
         reason = reason_of(opinion.algorithm, measured)
     doubts = [] if seen.trace is None else doubts_of(row, seen.trace, seen.protocol)
+    if opinion is not None and opinion.algorithm is None and seen.trace is not None:
+        doubts += few_decisions(seen.trace, measured)
     return Identified(
         connection=row["connection"],
         protocol=seen.protocol,

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from dumbbell import LinuxTree
 
 __all__ = [
-    "HELD_BACK", "NEVER_SHOWN", "OTHER", "QUIC", "SAME_AS_ANOTHER", "copied", "drawn_cc",
+    "AS_RENO", "HELD_BACK", "NEVER_SHOWN", "OTHER", "QUIC", "SAME_AS_ANOTHER", "copied", "drawn_cc",
     "other_cc", "sources_of",
 ]  # fmt: skip
 
@@ -26,6 +26,9 @@ NEVER_SHOWN = ("fast", "compound", "gradient", "utility")
 BUILT_IN = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "ledbat", "dctcp", "prague", "bbr_fca")
 #: Not learned: without other flows BBR-FCA is BBR, and is named so.
 SAME_AS_ANOTHER = ("bbr_fca",)
+#: Nor learned, but run: Linux's LP reads one-way delays from timestamps, whose offsets it does not
+#: know and which it multiplies by eight in 32 bits. On seven connections of eight it is Reno.
+AS_RENO = ("lp",)
 #: What runs over QUIC, by class: stacks with algorithms of their own, and ours in noq.
 QUIC: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "reno": ("quic/quinn:reno", "quic/noq:reno", "quic/noq@1.2.0:reno"),
