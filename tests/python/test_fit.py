@@ -252,3 +252,21 @@ def test_the_capture_s_other_connections_are_competitors_that_are_known(captured
     # What it got next to them, again.
     again = what_if(found, "cubic")[0].interval("goodput_bps").value
     assert again == pytest.approx(found.seen.series.goodput_bps, rel=0.15)
+
+
+@pytest.mark.parametrize("jitter_ms", [0.5, 2.0])
+def test_jitter_is_found_with_its_path(captured, jitter_ms):
+    path = captured(buffer="1.5bdp", impair=f"jitter:normal={jitter_ms}ms")
+    found = fitted(path, sender="cubic")
+    assert found.path.kind == "drop-tail, jitter"
+    interval = found.intervals["jitter_s"]
+    assert interval.low <= jitter_ms / 1e3 <= interval.high
+    assert interval.value == pytest.approx(jitter_ms / 1e3, rel=0.15)
+    assert found.path.rate_bps == pytest.approx(12e6, rel=0.02)
+    assert any(note.startswith("how jitter is distributed") for note in found.notes)
+
+
+def test_a_path_without_jitter_has_none(captured):
+    found = fitted(captured(buffer="1.5bdp"))
+    assert found.path.jitter_s == 0
+    assert "jitter_s" not in found.intervals

@@ -33,6 +33,8 @@ MEDIAN = 1.2533
 HOST_S = 2e-4
 #: Of a rate: a packet more or less in windows of a few hundred.
 LEAST_RATE = 0.002
+#: Of jitter: its distribution is another.
+LEAST_JITTER = 0.1
 #: Of one where packets hardly ever waited.
 LEAST_IDLE_RATE = 0.01
 
@@ -90,6 +92,8 @@ def intervals(path: PathModel, seen: Evidence, runs: Sequence[Simulated]) -> dic
         at = np.log([max(each.queue_s, 1e-9) for each in seen.full])
         away = np.hypot(np.hypot(scatter(full), float(np.std(at))), rate_away)
         found["buffer_bytes"] = around(path.buffer_bytes, float(np.hypot(away, one / 2)))
+    if path.jitter_s:
+        found["jitter_s"] = around(path.jitter_s, max(scatter(noise), LEAST_JITTER))
     if path.loss:
         lost = around(path.loss, float(1 / np.sqrt(max(random_losses(seen), 1))))
         found["loss"] = Interval(lost.low, lost.value, min(lost.high, 1.0))
@@ -123,6 +127,10 @@ def goodput(evidence: Evidence) -> float:
 
 def full(evidence: Evidence) -> float:
     return evidence.queue_full_s
+
+
+def noise(evidence: Evidence) -> float:
+    return evidence.noise_s
 
 
 def losses(evidence: Evidence) -> float:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dumbbell.fit.connection_series import ConnectionSeries, Floats
+from dumbbell.fit.noise import noise_s
 
 __all__ = ["Evidence", "LossEvent"]
 
@@ -74,6 +75,8 @@ class Evidence:
         Loss events, the first first.
     loss_share
         Retransmitted packets of all.
+    noise_s
+        By how much neighbouring samples of the RTT are off a straight line.
     """
 
     series: ConnectionSeries
@@ -87,6 +90,7 @@ class Evidence:
     queue_s: Floats
     losses: tuple[LossEvent, ...]
     loss_share: float
+    noise_s: float = 0.0
 
     @classmethod
     def of(cls, series: ConnectionSeries, link_bps: float = 0.0) -> Evidence:
@@ -117,6 +121,7 @@ class Evidence:
             queue_s=np.percentile(queue, QUANTILES) if queue.size else np.zeros(len(QUANTILES)),
             losses=losses,
             loss_share=float(series.retransmitted_pkts.sum()) / max(pkts, 1.0),
+            noise_s=noise_s(series, own_s),
         )
 
     @property

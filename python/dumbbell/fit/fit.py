@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from dumbbell.base.errors import CaptureError
 from dumbbell.base.quantities.printable import printable
 from dumbbell.capture_analysis import Analysis, analyze
@@ -16,6 +18,7 @@ from dumbbell.fit.estimate import adjusted, intervals
 from dumbbell.fit.evidence import Evidence
 from dumbbell.fit.fitted_path import Explanation, FittedPath
 from dumbbell.fit.hypotheses import hypotheses, is_shared
+from dumbbell.fit.jitter import adjusted_jitter, first_jitter
 from dumbbell.fit.joined import joined
 from dumbbell.fit.known_flows import KnownFlow, known_flows
 from dumbbell.fit.match import Candidate, weights
@@ -35,6 +38,8 @@ SEEDS, CHANCE_SEEDS, LAST_SEEDS = range(1, 4), range(1, 7), range(11, 19)
 STEPS_ALONE, STEPS_SHARED = 2, 3
 #: After a second step, candidates further away than the nearest by this are dropped: e^-15.
 FAR = 30.0
+#: How many kinds are tried with jitter too, alone on the path and shared, and steps towards it.
+JITTER_KINDS, STEPS_JITTER = {False: 2, True: 1}, 3
 #: Candidates less probable than this are not reported.
 LEAST_WEIGHT = 0.05
 #: Of a capture that is longer, the beginning is fitted: s, and packets on the link.
@@ -168,6 +173,7 @@ def explained(
             going = [track for track in going if track.distance <= nearest + FAR]
         if on_progress:
             on_progress((step + 1) / (steps + 1))
+    tracks = [*with_jitter(seen, tracks, simulator), *tracks]
     candidates = sorted(
         (track.nearest for track in tracks if track.nearest), key=lambda each: each.distance
     )
@@ -195,6 +201,29 @@ def explained(
     )
 
 
+def with_jitter(seen: Evidence, tracks: Sequence[Track], simulator: PathSimulator) -> list[Track]:
+    """Return the nearest kinds of path with jitter, where the RTT moves more than without."""
+    by_distance = sorted((each for each in tracks if each.nearest), key=lambda each: each.distance)
+    # Jitter moves ACKs together, so that a link seems faster, and others seem to be there.
+    near = [
+        track
+        for shared, most in JITTER_KINDS.items()
+        for track in [each for each in by_distance if each.path.is_shared == shared][:most]
+    ]
+    found = []
+    for track in near:
+        jitter_s = first_jitter(seen.noise_s, track.noise_s)
+        if not jitter_s:
+            continue
+        other = Track(replace(track.path, jitter_s=jitter_s))
+        for _ in range(STEPS_JITTER):
+            seeds = seeds_of(other.path)
+            ran = simulator.simulate_all([(other.path, seed, simulator.cc) for seed in seeds])
+            other.take(seen, ran, track.noise_s)
+        found.append(other)
+    return found
+
+
 def explanations(candidates: Sequence[Candidate], best: PathModel) -> tuple[Explanation, ...]:
     """Return a path of each kind that is probable; `best` stands for the first candidate's kind."""
     shares: dict[str, float] = {}
@@ -213,21 +242,36 @@ class Track:
 
     path: PathModel
     nearest: Candidate | None = None
+    noise_s: float = 0.0
 
     @property
     def distance(self) -> float:
         """Distance of the nearest until now."""
         return self.nearest.distance if self.nearest else float("inf")
 
-    def take(self, seen: Evidence, ran: Sequence[Simulated | None]) -> None:
-        """Compare runs of the path with what was seen, and move it."""
+    def take(self, seen: Evidence, ran: Sequence[Simulated | None], without_s: float = 0.0) -> None:
+        """Compare runs of the path with what was seen, and move it.
+
+        Parameters
+        ----------
+        seen
+            What is to be explained.
+        ran
+            Runs of the path.
+        without_s
+            The noise of such a path without jitter.
+        """
         runs = with_capture(ran)
         if not runs:
             return  # not one connected
         found = Candidate.of(seen, runs)
         if found.distance < self.distance:
             self.nearest = found
+        noises = [each.evidence.noise_s for each in runs]
+        self.noise_s = float(np.median(noises))
         self.path = adjusted(self.path, seen, runs)
+        if self.path.jitter_s:
+            self.path = adjusted_jitter(self.path, seen.noise_s, without_s, noises)
 
 
 def with_capture(runs: Sequence[Simulated | None]) -> list[Simulated]:

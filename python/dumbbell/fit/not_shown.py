@@ -8,9 +8,9 @@ from dumbbell.fit.path import PathModel
 
 __all__ = ["not_shown", "unexplained"]
 
-#: Further away than this, in squared standard deviations of 14 statistics, nothing explains it:
+#: Further away than this, in squared standard deviations of 15 statistics, nothing explains it:
 #: the 99.9 % quantile of chi-squared.
-FAR = 36.1
+FAR = 37.7
 
 
 def unexplained(distance: float) -> str:
@@ -38,6 +38,8 @@ def not_shown(seen: Evidence, path: PathModel, explanations: int) -> list[str]:
             f"the buffer: it was never filled, and holds {kilobytes:,.0f} kB "
             f"({1e3 * seen.queue_max_s:.0f} ms) or more"
         )
+    if path.jitter_s:
+        found.append("how jitter is distributed: it is simulated as a normal distribution")
     if path.known:
         found.append("other flows than the capture's; and what those in it do later")
     elif path.competitors:

@@ -39,6 +39,8 @@ class PathModel:
         How many other flows share the bottleneck, and their algorithm.
     known
         Connections of the capture that share the bottleneck.
+    jitter_s
+        Standard deviation of a delay behind the bottleneck, which changes with each packet.
     """
 
     rate_bps: float
@@ -49,6 +51,7 @@ class PathModel:
     competitors: int = 0
     competitor: str = "cubic"
     known: tuple[KnownFlow, ...] = ()
+    jitter_s: float = 0.0
 
     @property
     def is_shared(self) -> bool:
@@ -79,8 +82,11 @@ class PathModel:
         fields: dict[str, Any] = {"queue": self.queue}
         if not self.queue:
             fields = {"buffer": f"{max(self.buffer_bytes, FULL_PACKET_BYTES):.0f}B"}
-        if self.loss:
-            fields["impair"] = f"random_loss:loss={100 * self.loss:.6f}%"
+        impair = [f"random_loss:loss={100 * self.loss:.6f}%"] if self.loss else []
+        if self.jitter_s:
+            impair.append(f"jitter:normal={1e6 * self.jitter_s:.0f}us")
+        if impair:
+            fields["impair"] = impair
         return Scenario(
             groups,
             rate=f"{self.rate_bps:.0f}bit",
@@ -103,7 +109,7 @@ class PathModel:
     def kind(self) -> str:
         """The kind of path, in words."""
         queue = self.queue or "drop-tail"
-        lossy = ", random loss" if self.loss else ""
+        lossy = (", random loss" if self.loss else "") + (", jitter" if self.jitter_s else "")
         others = f", shared with {self.competitors} × {self.competitor}" if self.competitors else ""
         if self.known:
             numbers = ", ".join(str(each.connection) for each in self.known)
@@ -125,6 +131,8 @@ class PathModel:
                 f"buffer     {in_words(buffer, 1e3, 'kB')}; {buffer.value / bdp:.2f} BDP, "
                 f"{8e3 * buffer.value / self.rate_bps:.1f} ms"
             )
+        if "jitter_s" in intervals:
+            found.append(f"jitter     {in_words(intervals['jitter_s'], 1e-3, 'ms')}")
         if "loss" in intervals:
             found.append(f"loss       {in_words(intervals['loss'], 1e-2, '%')}")
         return found
