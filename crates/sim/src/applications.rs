@@ -168,7 +168,7 @@ pub(crate) struct Applications {
     pub(crate) groups: Vec<(Group, Rc<Instance>)>,
     /// Connections that each group's applications have opened.
     pub(crate) opened: Vec<u32>,
-    /// Of the run.
+    /// Seed of the run: connections draw from it.
     pub(crate) seed: u64,
     /// The first slot for which the timers have no room yet.
     slots_end: usize,

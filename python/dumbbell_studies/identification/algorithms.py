@@ -110,7 +110,7 @@ def copied(name: str, directory: Path) -> Path:
 
 
 def drawn_cc(seed: int, source: Path) -> str:
-    """Draw an algorithm that nobody uses.
+    """Draw an algorithm that is in no use.
 
     Parameters
     ----------

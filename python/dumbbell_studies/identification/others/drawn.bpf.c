@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * drawn: a family of algorithms that nobody uses. With drawn parameters it stands for those that a
+ * drawn: a family of algorithms that are in no use. With drawn parameters it stands for those that a
  * model was never shown: a law of growth, a share left after a loss, a reaction to delay, a cycle.
  */
 #include "vmlinux.h"
