@@ -270,3 +270,19 @@ def test_a_path_without_jitter_has_none(captured):
     found = fitted(captured(buffer="1.5bdp"))
     assert found.path.jitter_s == 0
     assert "jitter_s" not in found.intervals
+
+
+def test_a_rate_that_changes_is_found_with_its_times(captured, tmp_path):
+    found = fitted(captured(buffer="60kB", rate_steps="7s:6mbit,13s:18mbit"))
+    assert found.path.kind == "drop-tail, changing rate"
+    assert found.path.rate_bps == pytest.approx(12e6, rel=0.01)
+    (first_s, first_bps), (second_s, second_bps) = found.path.rate_steps
+    assert [first_s, second_s] == pytest.approx([7, 13], abs=0.05)
+    assert [first_bps, second_bps] == pytest.approx([6e6, 18e6], rel=0.01)
+    assert found.path.buffer_bytes == pytest.approx(60_000, rel=0.1)
+    found.save(tmp_path / "path.toml")
+    assert len(Scenario.from_toml(tmp_path / "path.toml").links[0].rate_steps) == 2
+
+
+def test_competition_is_not_a_rate_that_changes(captured):
+    assert fitted(captured("cubic", Group("bbr", start="4s"), buffer="1bdp")).seen.changes == ()

@@ -50,6 +50,8 @@ class ConnectionSeries:
     payload_bytes, wire_bytes
         Of a full packet: what it carries, and what links count if its header is of IPv4, as in
         the simulator.
+    start_s
+        Of the first bin, since the capture's first packet.
     longer
         By what factor the capture's packets are longer: 1, or with IPv6 about 1.01.
     """
@@ -67,6 +69,7 @@ class ConnectionSeries:
     payload_bytes: int
     wire_bytes: int
     longer: float = 1.0
+    start_s: float = 0.0
 
     @classmethod
     def of(cls, analysis: Analysis, connection: int) -> ConnectionSeries:
@@ -108,6 +111,7 @@ class ConnectionSeries:
             window_bytes=float(np.nan_to_num(column("window_bytes")).max()),
             payload_bytes=payload,
             wire_bytes=payload + of_ipv4,
+            start_s=float(begin_us[0]) / 1e6,
             longer=(payload + headers) / (payload + of_ipv4),
         )
 

@@ -33,6 +33,8 @@ MEDIAN = 1.2533
 HOST_S = 2e-4
 #: Of a rate: a packet more or less in windows of a few hundred.
 LEAST_RATE = 0.002
+#: Spread of the delays of a full buffer behind a link that changes.
+LEAST_FULL = 0.9
 #: Of jitter: its distribution is another.
 LEAST_JITTER = 0.1
 #: Of one where packets hardly ever waited.
@@ -49,14 +51,14 @@ def adjusted(path: PathModel, seen: Evidence, runs: Sequence[Simulated]) -> Path
             return 1.0
         return float(np.clip(found / simulated, 1 / MAX_STEP, MAX_STEP))
 
-    rate = ratio(rate_measure(path, seen))
+    rate = 1.0 if path.rate_steps else ratio(rate_measure(path, seen))
     base_s = float(np.median([each.evidence.base_rtt_s for each in runs]))
     changed = replace(path, rate_bps=path.rate_bps * rate)
     if not path.is_shared:  # which may have kept the queue from ever being empty, or not
         changed = replace(changed, base_rtt_s=max(path.base_rtt_s + seen.base_rtt_s - base_s, 1e-5))
     if path.loss:
         changed = replace(changed, loss=min(path.loss * ratio(losses), 0.5))
-    if not path.queue and is_filled(seen):
+    if not path.queue and is_filled(seen) and not path.rate_steps:
         # A buffer holds whole packets: delays that differ by less are of equal ones.
         filled = [each.evidence.queue_full_s for each in runs if is_filled(each.evidence)]
         simulated_s = float(np.median(filled)) if filled else seen.queue_full_s
@@ -80,6 +82,8 @@ def intervals(path: PathModel, seen: Evidence, runs: Sequence[Simulated]) -> dic
     of_windows = MEDIAN * float(np.std(rates)) / np.sqrt(rates.size)
     least_rate = LEAST_RATE if seen.has_rate else LEAST_IDLE_RATE
     rate_away = np.hypot(np.hypot(scatter(rate_measure(path, seen)), of_windows), least_rate)
+    if path.rate_steps:  # each from its own ACKs
+        rate_away = np.float64(LEAST_IDLE_RATE)
     found = {"rate_bps": around(path.rate_bps, float(rate_away))}
     below_s = max(seen.base_rtt_s - seen.base_rtt_low_s, HOST_S)
     if not seen.series.row["rtt_handshake_us"]:
@@ -90,6 +94,8 @@ def intervals(path: PathModel, seen: Evidence, runs: Sequence[Simulated]) -> dic
         # A queue is full when no packet fits any more: within one.
         one = seen.series.wire_bytes / max(path.buffer_bytes, 1.0)
         at = np.log([max(each.queue_s, 1e-9) for each in seen.full])
+        if path.rate_steps:  # delays are of other rates
+            at = np.log([LEAST_FULL, 1.0])
         away = np.hypot(np.hypot(scatter(full), float(np.std(at))), rate_away)
         found["buffer_bytes"] = around(path.buffer_bytes, float(np.hypot(away, one / 2)))
     if path.jitter_s:

@@ -77,6 +77,8 @@ class Evidence:
         Retransmitted packets of all.
     noise_s
         By how much neighbouring samples of the RTT are off a straight line.
+    changes
+        From when on, s since the first bin, the link had which rate, if it changed.
     """
 
     series: ConnectionSeries
@@ -91,10 +93,16 @@ class Evidence:
     losses: tuple[LossEvent, ...]
     loss_share: float
     noise_s: float = 0.0
+    changes: tuple[tuple[float, float], ...] = ()
 
     @classmethod
-    def of(cls, series: ConnectionSeries, link_bps: float = 0.0) -> Evidence:
-        """Measure a connection whose ACKs say a rate of the bottleneck."""
+    def of(
+        cls,
+        series: ConnectionSeries,
+        link_bps: float = 0.0,
+        changes: tuple[tuple[float, float], ...] = (),
+    ) -> Evidence:
+        """Measure a connection whose ACKs say a rate of the bottleneck, or several."""
         own_s, rates = 8 * series.payload_bytes / max(series.goodput_bps, 1.0), np.zeros(0)
         for _ in range(ROUNDS):
             own_s = min(own_s, most_own_s(series))
@@ -122,6 +130,7 @@ class Evidence:
             losses=losses,
             loss_share=float(series.retransmitted_pkts.sum()) / max(pkts, 1.0),
             noise_s=noise_s(series, own_s),
+            changes=changes,
         )
 
     @property

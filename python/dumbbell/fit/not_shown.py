@@ -38,6 +38,8 @@ def not_shown(seen: Evidence, path: PathModel, explanations: int) -> list[str]:
             f"the buffer: it was never filled, and holds {kilobytes:,.0f} kB "
             f"({1e3 * seen.queue_max_s:.0f} ms) or more"
         )
+    if path.rate_steps:
+        found.append("changes of the rate within a second")
     if path.jitter_s:
         found.append("how jitter is distributed: it is simulated as a normal distribution")
     if path.known:

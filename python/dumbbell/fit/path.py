@@ -41,6 +41,8 @@ class PathModel:
         Connections of the capture that share the bottleneck.
     jitter_s
         Standard deviation of a delay behind the bottleneck, which changes with each packet.
+    rate_steps
+        From when on, s, the rate is another, bit/s.
     """
 
     rate_bps: float
@@ -52,6 +54,7 @@ class PathModel:
     competitor: str = "cubic"
     known: tuple[KnownFlow, ...] = ()
     jitter_s: float = 0.0
+    rate_steps: tuple[tuple[float, float], ...] = ()
 
     @property
     def is_shared(self) -> bool:
@@ -82,6 +85,9 @@ class PathModel:
         fields: dict[str, Any] = {"queue": self.queue}
         if not self.queue:
             fields = {"buffer": f"{max(self.buffer_bytes, FULL_PACKET_BYTES):.0f}B"}
+        if self.rate_steps:
+            steps = [f"{own_s + at_s:.3f}s:{bps:.0f}bit" for at_s, bps in self.rate_steps]
+            fields["rate_steps"] = ",".join(steps)
         impair = [f"random_loss:loss={100 * self.loss:.6f}%"] if self.loss else []
         if self.jitter_s:
             impair.append(f"jitter:normal={1e6 * self.jitter_s:.0f}us")
@@ -109,7 +115,11 @@ class PathModel:
     def kind(self) -> str:
         """The kind of path, in words."""
         queue = self.queue or "drop-tail"
-        lossy = (", random loss" if self.loss else "") + (", jitter" if self.jitter_s else "")
+        features = {
+            ", changing rate": self.rate_steps, ", random loss": self.loss,
+            ", jitter": self.jitter_s,
+        }  # fmt: skip
+        lossy = "".join(name for name, value in features.items() if value)
         others = f", shared with {self.competitors} × {self.competitor}" if self.competitors else ""
         if self.known:
             numbers = ", ".join(str(each.connection) for each in self.known)
@@ -122,6 +132,7 @@ class PathModel:
         found = [
             f"queue      {self.kind}",
             f"rate       {in_words(intervals['rate_bps'], 1e6, 'Mbit/s')}",
+            *(f"{'':11}{bps / 1e6:.4g} Mbit/s from {at_s:.1f} s" for at_s, bps in self.rate_steps),
             f"base RTT   {in_words(intervals['base_rtt_s'], 1e-3, 'ms')}",
         ]
         if "buffer_bytes" in intervals:

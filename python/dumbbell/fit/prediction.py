@@ -216,7 +216,8 @@ def drawn(path: PathModel, fitted: FittedPath, chance: random.Random) -> PathMod
         return float(np.exp(chance.gauss(0, 1) * np.log(interval.high / interval.low) / 2 / Z_90))
 
     rate = factor("rate_bps")
-    changed = replace(path, rate_bps=path.rate_bps * rate)
+    steps = tuple((at_s, bps * rate) for at_s, bps in path.rate_steps)
+    changed = replace(path, rate_bps=path.rate_bps * rate, rate_steps=steps)
     if path.loss:
         changed = replace(changed, loss=min(path.loss * factor("loss"), 0.5))
     if path.queue:

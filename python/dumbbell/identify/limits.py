@@ -176,7 +176,7 @@ def application_limit(row: Mapping[str, Any], trace: Trace) -> str | None:
 
 
 def few_decisions(trace: Trace, measured: Measured) -> list[str]:
-    """Return that a sender decided too seldom to be distinguished from others, and what shows more."""
+    """Return that a sender decided too seldom to be distinguished, and what shows more."""
     losses = measured.get("losses", 0.0)
     if losses >= FEW_LOSSES or measured.get("falls_without_loss", 0.0) > FEW_FALLS:
         return []
