@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import Capture, Scenario, fit, run, what_if
+from dumbbell import Capture, DumbbellError, Scenario, fit, identify, run, what_if
 from dumbbell.base.errors import CaptureError, ScenarioError
 from dumbbell.cli.what_if import algorithms_in
 from dumbbell.fit import FittedPath, draw_prediction
@@ -286,3 +286,30 @@ def test_a_rate_that_changes_is_found_with_its_times(captured, tmp_path):
 
 def test_competition_is_not_a_rate_that_changes(captured):
     assert fitted(captured("cubic", Group("bbr", start="4s"), buffer="1bdp")).seen.changes == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("what-if a.pcap --cc bbr copa", "separate algorithms with commas: `--cc bbr,copa`"),
+        ("fit a.pcap --engine uml", "then `dumbbell run path.toml --engine uml`"),
+        ("what-if a.pcap --cc bbr --engine uml", "`dumbbell fit CAPTURE -o path.toml`"),
+        ("fit a.pcap --cc bbr", "`--sender CC` says who sent the capture"),
+        ("fit a.pcap -o path", "whose name ends in `.toml`; use `-o path.toml`"),
+        ("fit a.pcap -o .", "is a directory; use `-o path.toml`"),
+    ],
+)
+def test_an_error_says_what_to_write(cli, words, advice):
+    result = cli(*words.split())
+    assert result.code == 2
+    assert advice in " ".join(result.err.split())
+
+
+def test_a_missing_connection_or_measure_is_an_error_with_names(captured):
+    path = captured(buffer="1.5bdp")
+    with pytest.raises(DumbbellError, match="no connection 7 with data"):
+        identify(path).connection(7)
+    (bbr,) = what_if(path, "bbr")
+    assert bbr.interval("goodput_bps").value > 0
+    with pytest.raises(ScenarioError, match="did you mean `goodput_bps`"):
+        bbr.interval("goodput")

@@ -34,8 +34,6 @@ INTERRUPTED = 130
 
 #: What typer says of an argument too many, and the option that takes another result.
 EXTRA, AGAINST = "Got unexpected extra argument", "--against"
-#: The option that takes algorithms, separated by commas.
-LISTED = "--cc"
 #: What typer says of a value, and what we do.
 VALUE_ERRORS = {
     "Input should be a valid integer.*": "use a whole number",
@@ -200,18 +198,14 @@ def message_of(problem: TyperException, arguments: Sequence[str]) -> str:
         return unknown_option(problem, arguments)
     message = in_our_words(problem.format_message().strip().rstrip("."), arguments)
     if message.startswith(EXTRA):
-        return message + option_for_more(problem, arguments)
+        return message + option_for_more(problem)
     return message + example_of(problem) if message.startswith("Missing") else message
 
 
-def option_for_more(problem: TyperException, arguments: Sequence[str]) -> str:
+def option_for_more(problem: TyperException) -> str:
     """Return the option that takes a further argument of the same kind; nothing if none does."""
     command = getattr(getattr(problem, "ctx", None), "command", None)
     params = getattr(command, "params", ())
-    if any(LISTED in each.opts for each in params) and LISTED in arguments[:-1]:
-        more = problem.format_message().rpartition("(")[2].rstrip(").").split()
-        listed = ",".join([arguments[arguments.index(LISTED) + 1], *more])
-        return f"; separate algorithms with commas: `{LISTED} {excerpt(listed)}`"
     return f"; use `{AGAINST}` for it" if any(AGAINST in each.opts for each in params) else ""
 
 
