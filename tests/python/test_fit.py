@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import Capture, Scenario, fit, run, what_if
+from dumbbell import Capture, DumbbellError, Scenario, fit, identify, run, what_if
 from dumbbell.base.errors import CaptureError, ScenarioError
 from dumbbell.cli.what_if import algorithms_in
 from dumbbell.fit import FittedPath, draw_prediction
@@ -194,7 +194,7 @@ def test_the_capture_of_a_run_compiles_no_file_of_it(tmp_path):
 def test_both_figures_name_their_own_quantity(captured):
     found = fitted(captured(buffer="1.5bdp"))
     figures = draw_prediction(found, what_if(found, ["bbr"]))
-    assert [figure.y_label for figure in figures] == ["goodput (Mbit/s)", "RTT (ms)"]
+    assert [figure.y_label for figure in figures] == ["arrived (Mbit/s)", "RTT (ms)"]
 
 
 @pytest.mark.parametrize(
@@ -216,3 +216,100 @@ def test_what_if_takes_algorithms_of_tcp(captured, cli):
     result = cli("what-if", str(captured(buffer="1.5bdp")), "--cc", "nope")
     assert result.code == 2
     assert "unknown congestion control `nope`" in result.err
+
+
+def width(found: FittedPath, name: str) -> float:
+    return found.intervals[name].high / found.intervals[name].low
+
+
+def test_two_captures_of_a_path_say_more_than_one(captured):
+    fields = {"buffer": "2bdp", "impair": "random_loss:loss=0.05%"}
+    paths = [captured("cubic", **fields), captured("reno", seed=8, **fields)]
+    alone, both = fitted(paths[0]), fit(paths, points=["sender-0"])
+    assert both.path.kind == "drop-tail, random loss"
+    assert width(both, "loss") < 0.85 * width(alone, "loss")
+    assert both.intervals["loss"].low <= 0.0005 <= both.intervals["loss"].high
+    assert both.path.rate_bps == pytest.approx(12e6, rel=0.005)
+    assert both.warning == ""
+    assert both.capture.count(".pcapng") == 2
+
+
+def test_captures_of_two_paths_do_not_agree(captured):
+    found = fit([captured(buffer="1.5bdp"), captured(buffer="1.5bdp", rate="9mbit")])
+    assert "do not agree on the rate" in found.warning
+
+
+def test_the_capture_s_other_connections_are_competitors_that_are_known(captured):
+    """Connection 1 began 3 s later, and connection 2 is there for half of the time."""
+    groups = [Group("cubic"), Group("cubic", start="3s"), Group("reno", start="5s", stop="15s")]
+    found = fit(captured(*groups, buffer="2bdp"), connection=1)
+    assert [each.connection for each in found.path.known] == [0, 2]
+    assert [each.cc for each in found.path.known] == ["cubic", "reno"]
+    assert found.path.known[0].start_s == pytest.approx(-3, abs=0.1)
+    assert found.path.known[1].stop_s == pytest.approx(12, abs=0.5)
+    assert found.intervals["rate_bps"].low <= 12e6 <= found.intervals["rate_bps"].high
+    assert not any("the fit does not look at them" in note for note in found.notes)
+    # What it got next to them, again.
+    again = what_if(found, "cubic")[0].interval("goodput_bps").value
+    assert again == pytest.approx(found.seen.series.goodput_bps, rel=0.15)
+
+
+@pytest.mark.parametrize("jitter_ms", [0.5, 2.0])
+def test_jitter_is_found_with_its_path(captured, jitter_ms):
+    path = captured(buffer="1.5bdp", impair=f"jitter:normal={jitter_ms}ms")
+    found = fitted(path, sender="cubic")
+    assert found.path.kind == "drop-tail, jitter"
+    interval = found.intervals["jitter_s"]
+    assert interval.low <= jitter_ms / 1e3 <= interval.high
+    assert interval.value == pytest.approx(jitter_ms / 1e3, rel=0.15)
+    assert found.path.rate_bps == pytest.approx(12e6, rel=0.02)
+    assert any(note.startswith("how jitter is distributed") for note in found.notes)
+
+
+def test_a_path_without_jitter_has_none(captured):
+    found = fitted(captured(buffer="1.5bdp"))
+    assert found.path.jitter_s == 0
+    assert "jitter_s" not in found.intervals
+
+
+def test_a_rate_that_changes_is_found_with_its_times(captured, tmp_path):
+    found = fitted(captured(buffer="60kB", rate_steps="7s:6mbit,13s:18mbit"))
+    assert found.path.kind == "drop-tail, changing rate"
+    assert found.path.rate_bps == pytest.approx(12e6, rel=0.01)
+    (first_s, first_bps), (second_s, second_bps) = found.path.rate_steps
+    assert [first_s, second_s] == pytest.approx([7, 13], abs=0.05)
+    assert [first_bps, second_bps] == pytest.approx([6e6, 18e6], rel=0.01)
+    assert found.path.buffer_bytes == pytest.approx(60_000, rel=0.1)
+    found.save(tmp_path / "path.toml")
+    assert len(Scenario.from_toml(tmp_path / "path.toml").links[0].rate_steps) == 2
+
+
+def test_competition_is_not_a_rate_that_changes(captured):
+    assert fitted(captured("cubic", Group("bbr", start="4s"), buffer="1bdp")).seen.changes == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("what-if a.pcap --cc bbr copa", "separate algorithms with commas: `--cc bbr,copa`"),
+        ("fit a.pcap --engine uml", "then `dumbbell run path.toml --engine uml`"),
+        ("what-if a.pcap --cc bbr --engine uml", "`dumbbell fit CAPTURE -o path.toml`"),
+        ("fit a.pcap --cc bbr", "`--sender CC` says who sent the capture"),
+        ("fit a.pcap -o path", "whose name ends in `.toml`; use `-o path.toml`"),
+        ("fit a.pcap -o .", "is a directory; use `-o path.toml`"),
+    ],
+)
+def test_an_error_says_what_to_write(cli, words, advice):
+    result = cli(*words.split())
+    assert result.code == 2
+    assert advice in " ".join(result.err.split())
+
+
+def test_a_missing_connection_or_measure_is_an_error_with_names(captured):
+    path = captured(buffer="1.5bdp")
+    with pytest.raises(DumbbellError, match="no connection 7 with data"):
+        identify(path).connection(7)
+    (bbr,) = what_if(path, "bbr")
+    assert bbr.interval("goodput_bps").value > 0
+    with pytest.raises(ScenarioError, match="did you mean `goodput_bps`"):
+        bbr.interval("goodput")

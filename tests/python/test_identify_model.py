@@ -7,13 +7,15 @@ import re
 import numpy as np
 import pytest
 
+import dumbbell
 from dumbbell.base.errors import ResultError
-from dumbbell.identify import FEATURES, Forest, Model, features_of, rounds_of
+from dumbbell.identify import FEATURES, Forest, Model, NamingRule, features_of, rounds_of
 from dumbbell.identify.laws import LAWS
 from dumbbell.identify.model import shipped_model
 from dumbbell.identify.trace import Trace
+from dumbbell_studies.identification.algorithms import NEVER_SHOWN, copied, drawn_cc
 from dumbbell_studies.identification.boosting import Boosting, boost
-from dumbbell_studies.identification.calibration import LabelledFeatures, train
+from dumbbell_studies.identification.calibration import LabelledFeatures, train, with_novelty
 from dumbbell_studies.identification.outcome import outcome_of
 from dumbbell_studies.identification.path import draw_path, scenario_of
 
@@ -110,6 +112,57 @@ def test_what_looks_like_no_class_is_unknown():
     assert np.mean(unknown) > 0.6
     own = model.opinions(known.features[:100])
     assert np.mean([opinion.algorithm == "a" for opinion in own]) > 0.85
+
+
+def test_what_only_others_do_is_novel_although_no_class_differs_in_it():
+    chance = np.random.default_rng(5)
+    which = np.repeat([0, 1], 300)
+    rows = np.zeros((600, len(FEATURES)))
+    rows[:, 1:6] = chance.normal(6.0 * which[:, None] - 3, 1.0, size=(600, 5))
+    rows[:, 10] = chance.normal(0, 1.0, size=600)
+    known = LabelledFeatures(rows, ["ab"[each] for each in which], list(range(600)))
+    # Others are as class b, but for a value in which the classes are equal.
+    alien = rows[300:].copy()
+    alien[:, 10] += 5
+    others = LabelledFeatures(alien[:200], ["other"] * 200, list(range(1000, 1200)))
+    plain = train(known, Boosting(rounds=30, depth=3)).model
+    model, novelty = with_novelty(plain, known, others, Boosting(rounds=30, depth=3))
+
+    def named(each: Model, of: np.ndarray) -> float:
+        return float(np.mean([opinion.algorithm is not None for opinion in each.opinions(of)]))
+
+    assert named(plain, alien[200:]) > 0.8
+    assert named(model, alien[200:]) < 0.1
+    assert named(model, rows) > 0.8
+    assert len(novelty) == 800
+    assert novelty[600:].mean() > novelty[:600].mean()
+
+
+def test_an_unfamiliar_flow_needs_more_for_a_name():
+    rule = NamingRule((0.7, 0.7), (0.05, 0.1), (2.0, 2.0), (0.0, 0.0), (0.98, 0.95), (0.2, 0.15))
+    assert rule.allows(0, 0.8, 0.1, -1.0)
+    assert not rule.allows(0, 0.8, 0.1, 1.0)
+    assert rule.allows(0, 0.99, 0.3, 1.0)
+    assert not rule.allows(0, 1.0, 1.0, 3.0)
+    assert not rule.allows(1, 0.8, 0.07, -1.0)
+
+
+def test_drawn_algorithms_are_the_same_again_and_none_is_reno(tmp_path):
+    source = copied("drawn", tmp_path)
+    texts = {drawn_cc(seed, source) for seed in range(200)}
+    assert len(texts) == 200
+    assert drawn_cc(7, source) == drawn_cc(7, source)
+    own = [text for text in texts if ":law=0," in text]
+    assert own
+    gains = [int(re.search(r"gain_milli=(\d+)", text)[1]) for text in own]  # type: ignore[index]
+    assert all(gain < 600 or gain > 1700 for gain in gains)
+
+
+@pytest.mark.parametrize("name", ["drawn", *NEVER_SHOWN])
+def test_every_source_of_the_study_runs(name, tmp_path):
+    source = copied(name, tmp_path)
+    run = dumbbell.run([str(source)], rate="10mbit", rtt="40ms", buffer="1bdp", time="5s")
+    assert run.groups[0]["goodput_bps"] > 5e6
 
 
 def test_outcomes_are_counted_and_probabilities_compared_with_what_was_right():

@@ -168,6 +168,8 @@ pub(crate) struct Applications {
     pub(crate) groups: Vec<(Group, Rc<Instance>)>,
     /// Connections that each group's applications have opened.
     pub(crate) opened: Vec<u32>,
+    /// Seed of the run: connections draw from it.
+    pub(crate) seed: u64,
     /// The first slot for which the timers have no room yet.
     slots_end: usize,
     /// The first slot for which they never have, in a run of this length.
@@ -226,6 +228,7 @@ impl Applications {
             transfers: Transfers::default(),
             memory,
             opened: vec![0; groups.len()],
+            seed: scenario.seed,
             groups,
             slots_end: slots,
             slots_limit: slots_limit(scenario.duration_ns),

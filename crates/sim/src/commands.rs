@@ -6,6 +6,7 @@ use dumbbell_scenario::address_plan::connection_addresses;
 use dumbbell_scenario::route;
 use dumbbell_tcp::{DatagramHeader, Segment, Sender};
 
+use crate::clock_offsets::{APPLICATION_NUMBERS, clock_offsets_ms};
 use crate::connection::{Connection, Opening, way_from};
 use crate::engine::Engine;
 use crate::tap::Tap;
@@ -110,6 +111,7 @@ impl<T: Tap> Engine<T> {
             group,
             instance,
             addresses,
+            clocks_ms: clock_offsets_ms(applications.seed, APPLICATION_NUMBERS + u64::from(id)),
             memory: applications.memory.as_ref(),
         });
         let has_requests = connection.requests.is_some();

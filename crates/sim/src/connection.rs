@@ -5,7 +5,7 @@ use std::rc::Rc;
 use dumbbell_app::End;
 use dumbbell_cc::Instance;
 use dumbbell_scenario::{Group, Way};
-use dumbbell_tcp::{Half, Receiver, Sender, TcpMemory};
+use dumbbell_tcp::{Half, Receiver, Sender, SenderConfig, TcpMemory};
 
 use crate::endpoints::{count_memory, receiver_config, rwnd_bytes, sender_config};
 
@@ -54,6 +54,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) instance: &'a Rc<Instance>,
     /// Addresses of sender and receiver.
     pub(crate) addresses: (std::net::SocketAddrV4, std::net::SocketAddrV4),
+    /// Where the timestamps of sender and receiver begin, ms.
+    pub(crate) clocks_ms: (u32, u32),
     /// The memory that all sockets share, if it is limited.
     pub(crate) memory: Option<&'a Rc<TcpMemory>>,
 }
@@ -86,12 +88,21 @@ impl Connection {
         let half = |half: Half| {
             let mut socket = opening.instance.new_flow();
             let (sender, receiver) = opening.addresses;
-            match half {
-                Half::Only | Half::Forward => socket.sock.set_addresses(sender, receiver),
-                Half::Reverse => socket.sock.set_addresses(receiver, sender),
-            }
+            let peer_clock_ms = match half {
+                Half::Only | Half::Forward => {
+                    socket.sock.set_addresses(sender, receiver);
+                    opening.clocks_ms.1
+                }
+                Half::Reverse => {
+                    socket.sock.set_addresses(receiver, sender);
+                    opening.clocks_ms.0
+                }
+            };
             let (id, group) = (opening.id, opening.group);
-            let sender = sender_config(id, half, group, opening.instance);
+            let sender = SenderConfig {
+                peer_clock_ms,
+                ..sender_config(id, half, group, opening.instance)
+            };
             let receiver = receiver_config(id, half, group, opening.instance, opening.now_ns);
             let mut sender = Sender::new(sender, socket).reported_as(opening.flow);
             let mut receiver = Receiver::new(receiver);

@@ -42,7 +42,8 @@ pub(crate) struct Endpoints {
 }
 
 impl Endpoints {
-    /// Flow number `flow` of the run, before its start, whose packets carry the number `id`.
+    /// Flow number `flow` of the run, before its start, whose packets carry the number `id`; its receiver's timestamps begin at
+    /// `peer_clock_ms`.
     pub(crate) fn new(
         id: u32,
         flow: u32,
@@ -50,10 +51,12 @@ impl Endpoints {
         group: &Group,
         start_ns: u64,
         socket: Flow,
+        peer_clock_ms: u32,
     ) -> Self {
         let sender = SenderConfig {
             size_bytes: group.size_bytes,
             closes: true,
+            peer_clock_ms,
             ..sender_config(id, Half::Only, group, socket.instance())
         };
         let receiver = ReceiverConfig {
@@ -133,6 +136,7 @@ pub(crate) fn sender_config(
         behaviour: behaviour(&group.host.tcp),
         timer_lateness_ns: group.host.timer_lateness_ns,
         tick_ns: TICK_NS,
+        peer_clock_ms: 0,
     }
 }
 

@@ -14,6 +14,7 @@ use dumbbell_scenario::{Control, Group, Link, Refusal, Scenario, Way, leads_ther
 use dumbbell_tcp::{SackStore, Segment, TcpMemory};
 
 use crate::applications::Applications;
+use crate::clock_offsets::clock_offsets_ms;
 use crate::connection_table::ConnectionTable;
 use crate::endpoints::{Endpoints, count_memory};
 use crate::error::Error;
@@ -143,7 +144,16 @@ impl<T: Tap> Engine<T> {
                 let mut socket = instance.new_flow();
                 let (sender, receiver) = flow_addresses(group_index as u16, number);
                 socket.sock.set_addresses(sender, receiver);
-                Endpoints::new(id, flow, group_index, group, start_ns, socket)
+                let (_, peer_clock_ms) = clock_offsets_ms(scenario.seed, u64::from(flow));
+                Endpoints::new(
+                    id,
+                    flow,
+                    group_index,
+                    group,
+                    start_ns,
+                    socket,
+                    peer_clock_ms,
+                )
             })
             .collect();
         let memory = scenario.tcp_mem_bytes.map(TcpMemory::new);

@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod applications;
+mod clock_offsets;
 mod commands;
 mod connection;
 mod connection_table;

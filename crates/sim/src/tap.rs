@@ -18,14 +18,12 @@ use dumbbell_scenario::address_plan::flow_addresses;
 use dumbbell_scenario::{Group, Scenario};
 use dumbbell_tcp::{SackStore, Segment};
 
+use crate::clock_offsets::APPLICATION_NUMBERS;
 use crate::tapped_flow::{Frame, TappedFlow};
 
 /// When simulated time begins: 2000-01-01 00:00:00 UTC, ns since the Unix epoch. At the epoch itself
 /// tcptrace takes a connection's first packet for one without a time.
 const EPOCH_NS: u64 = 946_684_800_000_000_000;
-
-/// Where the numbers begin by which connections of applications draw theirs: beyond those of flows.
-const APPLICATION_NUMBERS: u64 = 1 << 32;
 
 /// Addresses of a connection's sender and of its receiver.
 type Addresses = (SocketAddrV4, SocketAddrV4);

@@ -13,6 +13,8 @@ use dumbbell_tcp::{
     AckHeader, AckKind, Boundaries, DataHeader, DatagramHeader, SackStore, Segment, SegmentKind,
 };
 
+use crate::clock_offsets::clock_offsets_ms;
+
 /// A Linux client's window on its SYN, and afterwards with its scale: it receives nothing but ACKs.
 const SENDER_SYN_WINDOW: u16 = 64_240;
 const SENDER_WINDOW_SCALE: u8 = 7;
@@ -146,12 +148,9 @@ impl TappedFlow {
     /// RFC 6528, RFC 7323 §5.4: where sequence numbers and clocks begin is anyone's guess, but the same
     /// for the same seed.
     pub(crate) fn draw_numbers(&mut self, seed: u64, flow: u64) {
-        let words = |name: &str| {
-            let word = random::element_seed(seed, name, flow);
-            (word as u32, (word >> 32) as u32)
-        };
-        (self.sender.isn, self.receiver.isn) = words("isn");
-        (self.sender.clock_ms, self.receiver.clock_ms) = words("timestamp clock");
+        let word = random::element_seed(seed, "isn", flow);
+        (self.sender.isn, self.receiver.isn) = (word as u32, (word >> 32) as u32);
+        (self.sender.clock_ms, self.receiver.clock_ms) = clock_offsets_ms(seed, flow);
     }
 
     /// The end that a packet is from, and the other.

@@ -28,7 +28,8 @@ impl Sender {
         let is_newer = ack.ts_val_ms > self.ts_recent_ms;
         self.ts_recent_ms = self.ts_recent_ms.max(ack.ts_val_ms);
         let sock = &mut self.cc.sock;
-        (sock.rcv_tsval, sock.rcv_tsecr) = (ack.ts_val_ms, ack.ts_ecr_ms);
+        sock.rcv_tsval = ack.ts_val_ms.wrapping_add(self.config.peer_clock_ms);
+        sock.rcv_tsecr = ack.ts_ecr_ms;
         sock.rcv_tstamp = self.now_ms;
         if ack.kind() == AckKind::SynAck {
             return self.on_syn_ack(ack, sack.accecn());

@@ -76,6 +76,9 @@ pub struct SenderConfig {
     pub timer_lateness_ns: u64,
     /// The tick of the host's other timers, ns; 0: they are exact.
     pub tick_ns: u64,
+    /// Where the receiver's timestamps begin (RFC 7323 §5.4), ms: Linux draws it for each connection, and an algorithm that
+    /// reads `rcv_tsval` sees it.
+    pub peer_clock_ms: u32,
 }
 
 impl SenderConfig {
@@ -99,6 +102,7 @@ impl SenderConfig {
             behaviour: Behaviour::default(),
             timer_lateness_ns: 0,
             tick_ns: 0,
+            peer_clock_ms: 0,
         }
     }
 }

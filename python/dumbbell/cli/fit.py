@@ -14,7 +14,7 @@ from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what
 from dumbbell.terminal.console import print_json, print_line, progress_bar
 
-__all__ = ["Capture", "Connection", "Point", "Sender", "fit_command", "print_path"]
+__all__ = ["Captures", "Connection", "Point", "Sender", "fit_command", "print_path"]
 
 #: What the help ends with.
 EXAMPLES = (
@@ -22,11 +22,12 @@ EXAMPLES = (
     "dumbbell fit capture.pcapng --sender bbr --connection 3",
 )
 
-Capture = Annotated[
-    str,
+Captures = Annotated[
+    list[str],
     typer.Argument(
-        metavar="CAPTURE",
-        help="pcap or pcapng, made at the sender; a run's directory stands for its capture.",
+        metavar="CAPTURE…",
+        help="pcap or pcapng, made at the sender; several of one path say more. A run's directory "
+        "stands for its capture.",
         show_default=False,
     ),
 ]
@@ -51,7 +52,7 @@ Point = Annotated[
 
 
 def fit_command(
-    capture: Capture,
+    captures: Captures,
     sender: Sender = None,
     connection: Connection = None,
     point: Point = None,
@@ -75,12 +76,11 @@ def fit_command(
     simulated until their captures measure as this one.
     """  # fmt: skip
     if output is not None:
-        if output.suffix != ".toml":
-            raise CaptureError(f"`{output}` is not a scenario's name; use e.g. `-o path.toml`")
+        check_name(output)
         check_replacing(output, is_file=True)
     with progress_bar("fitting") as bar:
         fitted = fit(
-            capture,
+            captures,
             sender=sender,
             connection=connection,
             points=None if point is None else [point],
@@ -96,6 +96,24 @@ def fit_command(
     if output is not None:
         print_line(f"saved as {output}: `dumbbell run {output}`")
     return 0
+
+
+def check_name(output: Path) -> None:
+    """Refuse a name that is not a scenario's.
+
+    Raises
+    ------
+    CaptureError
+        It says which name to use.
+    """
+    if output.is_dir():
+        raise CaptureError(f"`-o {output}` is a directory; use `-o {output / 'path.toml'}`")
+    if output.suffix != ".toml":
+        instead = output.with_name(f"{output.stem or 'path'}.toml")
+        raise CaptureError(
+            f"`-o {output}`: the path is written as a scenario, whose name ends in `.toml`; use "
+            f"`-o {instead}`"
+        )
 
 
 def print_path(fitted: FittedPath) -> None:

@@ -10,8 +10,10 @@ import typer
 
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities import json_text
+from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.writing import check_writable, write_file
-from dumbbell.cli.fit import Capture, Connection, Point, Sender, print_path
+from dumbbell.cli.fit import Captures, Connection, Point, Sender, print_path
+from dumbbell.congestion_control import congestion_controls
 from dumbbell.fit import FittedPath, Outcome, Prediction, fit, what_if
 from dumbbell.fit.sender import checked_sender
 from dumbbell.report.what_if_page import write_what_if_page
@@ -36,7 +38,7 @@ FIT_SHARE = 0.5
 
 
 def what_if_command(
-    capture: Capture,
+    captures: Captures,
     cc: Annotated[
         list[str],
         typer.Option(
@@ -70,12 +72,13 @@ def what_if_command(
     capture. The intervals are of 90 %, over what the fit left open. The sender's own algorithm is
     predicted too: how far that is from the capture is how good the fit is.
     """
+    check_captures(captures, cc)
     wanted = algorithms_in(",".join(cc))
     if out_dir is not None:
         check_writable(out_dir)
     with progress_bar("fitting") as bar:
         fitted = fit(
-            capture,
+            captures,
             sender=sender,
             connection=connection,
             points=None if point is None else [point],
@@ -106,6 +109,23 @@ def what_if_command(
     if out_dir is not None:
         print_line(f"saved in {out_dir}: open {out_dir / PAGE_FILE}")
     return 0
+
+
+def check_captures(captures: Sequence[str], cc: Sequence[str]) -> None:
+    """Refuse an algorithm in the place of a capture: `--cc` takes one word.
+
+    Raises
+    ------
+    ScenarioError
+        It says how algorithms are listed.
+    """
+    for each in captures:
+        is_algorithm = each in congestion_controls() or each.endswith((".bpf.c", ".py"))
+        if is_algorithm and (not Path(each).exists() or Path(each).suffix in (".c", ".py")):
+            raise ScenarioError(
+                f"`{excerpt(each)}` is an algorithm, not a capture; separate algorithms with "
+                f"commas: `--cc {excerpt(','.join([*cc, each]))}`"
+            )
 
 
 def algorithms_in(text: str) -> list[str]:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from dumbbell.base.errors import CaptureError
 from dumbbell.capture_analysis import Analysis
+from dumbbell.capture_analysis.full_packet import TIMESTAMPS_BYTES, full_payload_bytes
 
 __all__ = ["INTERVAL", "ConnectionSeries", "Floats"]
 
@@ -22,10 +23,8 @@ INTERVAL = "1ms"
 ETHERNET_BYTES = 14
 #: IPv4 and IPv6 headers without options (RFC 791, RFC 8200).
 IPV4_BYTES, IPV6_BYTES = 20, 40
-#: TCP's header without options, and the timestamp option with its padding (RFC 9293, RFC 7323).
-TCP_BYTES, TIMESTAMP_BYTES = 20, 12
-#: Payload of a packet where no SYN said it: Ethernet's, IPv4, with timestamps.
-USUAL_PAYLOAD_BYTES = 1448
+#: TCP's header without options (RFC 9293).
+TCP_BYTES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +37,8 @@ class ConnectionSeries:
         Its row of `Analysis.data`.
     time_s
         End of each bin, since the first.
-    acked_bytes, sent_bytes
-        Acknowledged, and sent with repetitions, up to then.
+    acked_bytes, arrived_bytes, sent_bytes
+        Acknowledged, acknowledged also by SACK, and sent with repetitions, up to then.
     inflight_bytes
         Sent and not yet acknowledged.
     retransmitted_pkts
@@ -49,12 +48,18 @@ class ConnectionSeries:
     window_bytes
         The largest window that the receiver advertised; 0 if that is not known.
     payload_bytes, wire_bytes
-        Of a full packet: what it carries, and what links count.
+        Of a full packet: what it carries, and what links count if its header is of IPv4, as in
+        the simulator.
+    start_s
+        Of the first bin, since the capture's first packet.
+    longer
+        By what factor the capture's packets are longer: 1, or with IPv6 about 1.01.
     """
 
     row: dict[str, Any]
     time_s: Floats
     acked_bytes: Floats
+    arrived_bytes: Floats
     sent_bytes: Floats
     inflight_bytes: Floats
     retransmitted_pkts: Floats
@@ -63,6 +68,8 @@ class ConnectionSeries:
     window_bytes: float
     payload_bytes: int
     wire_bytes: int
+    longer: float = 1.0
+    start_s: float = 0.0
 
     @classmethod
     def of(cls, analysis: Analysis, connection: int) -> ConnectionSeries:
@@ -83,16 +90,18 @@ class ConnectionSeries:
 
         begin_us, width_us = column("time_us"), column("bin_us")
         time_s = (begin_us + width_us - begin_us[0]) / 1e6
-        inflight = column("inflight_bytes")
+        inflight, missing = column("inflight_bytes"), column("inflight_sack_bytes")
+        unique = np.cumsum(column("unique_bytes"))
         rtt_s = column("rtt_us") / 1e6
         has_rtt = ~np.isnan(rtt_s)
-        payload, headers = packet_sizes(row, other_mss(analysis, connection))
+        payload, headers, of_ipv4 = packet_sizes(row, other_mss(analysis, connection))
         return cls(
             row=row,
             time_s=time_s,
             # What was captured twice, or not at all, must not let it fall.
-            acked_bytes=np.maximum.accumulate(
-                np.maximum(np.cumsum(column("unique_bytes")) - inflight, 0.0)
+            acked_bytes=np.maximum.accumulate(np.maximum(unique - inflight, 0.0)),
+            arrived_bytes=np.maximum.accumulate(
+                np.maximum(unique - np.where(np.isnan(missing), inflight, missing), 0.0)
             ),
             sent_bytes=np.cumsum(column("payload_bytes")),
             inflight_bytes=inflight,
@@ -101,7 +110,9 @@ class ConnectionSeries:
             rtt_s=rtt_s[has_rtt],
             window_bytes=float(np.nan_to_num(column("window_bytes")).max()),
             payload_bytes=payload,
-            wire_bytes=payload + headers,
+            wire_bytes=payload + of_ipv4,
+            start_s=float(begin_us[0]) / 1e6,
+            longer=(payload + headers) / (payload + of_ipv4),
         )
 
     def until(self, end_s: float) -> ConnectionSeries:
@@ -112,6 +123,7 @@ class ConnectionSeries:
             self,
             time_s=self.time_s[:bins],
             acked_bytes=self.acked_bytes[:bins],
+            arrived_bytes=self.arrived_bytes[:bins],
             sent_bytes=self.sent_bytes[:bins],
             inflight_bytes=self.inflight_bytes[:bins],
             retransmitted_pkts=self.retransmitted_pkts[:bins],
@@ -153,13 +165,9 @@ def other_mss(analysis: Analysis, connection: int) -> int:
     return max((each or 0 for each in best.filter(mask)["mss_bytes"].to_pylist()), default=0)
 
 
-def packet_sizes(row: dict[str, Any], mss_bytes: int) -> tuple[int, int]:
-    """Return what a full packet carries, and the headers that links count with it."""
-    options = TIMESTAMP_BYTES if row["has_timestamps"] else 0
-    ip = IPV6_BYTES if ":" in row["source"] else IPV4_BYTES
-    payload = USUAL_PAYLOAD_BYTES
-    if mss_bytes:
-        payload = max(mss_bytes - options, 1)
-    # Offload makes packets longer than the path's, never shorter.
-    largest = int(row["largest_segment_bytes"] or payload)
-    return min(payload, largest), ETHERNET_BYTES + ip + TCP_BYTES + options
+def packet_sizes(row: dict[str, Any], mss_bytes: int) -> tuple[int, int, int]:
+    """Return what a full packet carries, the headers that links count, and those of IPv4."""
+    options = TIMESTAMPS_BYTES if row["has_timestamps"] else 0
+    of_ipv4 = ETHERNET_BYTES + IPV4_BYTES + TCP_BYTES + options
+    longer = IPV6_BYTES - IPV4_BYTES if ":" in row["source"] else 0
+    return full_payload_bytes(row, mss_bytes), of_ipv4 + longer, of_ipv4

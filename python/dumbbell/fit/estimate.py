@@ -33,6 +33,10 @@ MEDIAN = 1.2533
 HOST_S = 2e-4
 #: Of a rate: a packet more or less in windows of a few hundred.
 LEAST_RATE = 0.002
+#: Spread of the delays of a full buffer behind a link that changes.
+LEAST_FULL = 0.9
+#: Of jitter: its distribution is another.
+LEAST_JITTER = 0.1
 #: Of one where packets hardly ever waited.
 LEAST_IDLE_RATE = 0.01
 
@@ -47,14 +51,14 @@ def adjusted(path: PathModel, seen: Evidence, runs: Sequence[Simulated]) -> Path
             return 1.0
         return float(np.clip(found / simulated, 1 / MAX_STEP, MAX_STEP))
 
-    rate = ratio(rate_measure(path, seen))
+    rate = 1.0 if path.rate_steps else ratio(rate_measure(path, seen))
     base_s = float(np.median([each.evidence.base_rtt_s for each in runs]))
     changed = replace(path, rate_bps=path.rate_bps * rate)
-    if not path.competitors:  # which may have kept the queue from ever being empty, or not
+    if not path.is_shared:  # which may have kept the queue from ever being empty, or not
         changed = replace(changed, base_rtt_s=max(path.base_rtt_s + seen.base_rtt_s - base_s, 1e-5))
     if path.loss:
         changed = replace(changed, loss=min(path.loss * ratio(losses), 0.5))
-    if not path.queue and is_filled(seen):
+    if not path.queue and is_filled(seen) and not path.rate_steps:
         # A buffer holds whole packets: delays that differ by less are of equal ones.
         filled = [each.evidence.queue_full_s for each in runs if is_filled(each.evidence)]
         simulated_s = float(np.median(filled)) if filled else seen.queue_full_s
@@ -73,11 +77,13 @@ def intervals(path: PathModel, seen: Evidence, runs: Sequence[Simulated]) -> dic
         return min(float(np.std(logs, ddof=1)), MAX_AWAY) if len(logs) > 2 else MAX_AWAY
 
     rates = np.log(seen.rates_bps)
-    if path.competitors or not seen.has_rate:
+    if path.is_shared or not seen.has_rate:
         rates = np.zeros(1)
     of_windows = MEDIAN * float(np.std(rates)) / np.sqrt(rates.size)
     least_rate = LEAST_RATE if seen.has_rate else LEAST_IDLE_RATE
     rate_away = np.hypot(np.hypot(scatter(rate_measure(path, seen)), of_windows), least_rate)
+    if path.rate_steps:  # each from its own ACKs
+        rate_away = np.float64(LEAST_IDLE_RATE)
     found = {"rate_bps": around(path.rate_bps, float(rate_away))}
     below_s = max(seen.base_rtt_s - seen.base_rtt_low_s, HOST_S)
     if not seen.series.row["rtt_handshake_us"]:
@@ -88,8 +94,12 @@ def intervals(path: PathModel, seen: Evidence, runs: Sequence[Simulated]) -> dic
         # A queue is full when no packet fits any more: within one.
         one = seen.series.wire_bytes / max(path.buffer_bytes, 1.0)
         at = np.log([max(each.queue_s, 1e-9) for each in seen.full])
+        if path.rate_steps:  # delays are of other rates
+            at = np.log([LEAST_FULL, 1.0])
         away = np.hypot(np.hypot(scatter(full), float(np.std(at))), rate_away)
         found["buffer_bytes"] = around(path.buffer_bytes, float(np.hypot(away, one / 2)))
+    if path.jitter_s:
+        found["jitter_s"] = around(path.jitter_s, max(scatter(noise), LEAST_JITTER))
     if path.loss:
         lost = around(path.loss, float(1 / np.sqrt(max(random_losses(seen), 1))))
         found["loss"] = Interval(lost.low, lost.value, min(lost.high, 1.0))
@@ -104,7 +114,7 @@ def around(value: float, away: float) -> Interval:
 
 def rate_measure(path: PathModel, seen: Evidence) -> Callable[[Evidence], float]:
     """Return what says the rate: ACKs next to others, windows in which packets waited alone."""
-    if path.competitors or not seen.has_rate:
+    if path.is_shared or not seen.has_rate:
         return link if seen.link_bps else goodput
     return rate_of
 
@@ -123,6 +133,10 @@ def goodput(evidence: Evidence) -> float:
 
 def full(evidence: Evidence) -> float:
     return evidence.queue_full_s
+
+
+def noise(evidence: Evidence) -> float:
+    return evidence.noise_s
 
 
 def losses(evidence: Evidence) -> float:

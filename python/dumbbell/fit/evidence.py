@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dumbbell.fit.connection_series import ConnectionSeries, Floats
+from dumbbell.fit.noise import noise_s
 
 __all__ = ["Evidence", "LossEvent"]
 
@@ -74,6 +75,10 @@ class Evidence:
         Loss events, the first first.
     loss_share
         Retransmitted packets of all.
+    noise_s
+        By how much neighbouring samples of the RTT are off a straight line.
+    changes
+        From when on, s since the first bin, the link had which rate, if it changed.
     """
 
     series: ConnectionSeries
@@ -87,10 +92,17 @@ class Evidence:
     queue_s: Floats
     losses: tuple[LossEvent, ...]
     loss_share: float
+    noise_s: float = 0.0
+    changes: tuple[tuple[float, float], ...] = ()
 
     @classmethod
-    def of(cls, series: ConnectionSeries, link_bps: float = 0.0) -> Evidence:
-        """Measure a connection whose ACKs say a rate of the bottleneck."""
+    def of(
+        cls,
+        series: ConnectionSeries,
+        link_bps: float = 0.0,
+        changes: tuple[tuple[float, float], ...] = (),
+    ) -> Evidence:
+        """Measure a connection whose ACKs say a rate of the bottleneck, or several."""
         own_s, rates = 8 * series.payload_bytes / max(series.goodput_bps, 1.0), np.zeros(0)
         for _ in range(ROUNDS):
             own_s = min(own_s, most_own_s(series))
@@ -117,6 +129,8 @@ class Evidence:
             queue_s=np.percentile(queue, QUANTILES) if queue.size else np.zeros(len(QUANTILES)),
             losses=losses,
             loss_share=float(series.retransmitted_pkts.sum()) / max(pkts, 1.0),
+            noise_s=noise_s(series, own_s),
+            changes=changes,
         )
 
     @property

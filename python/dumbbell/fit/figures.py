@@ -32,7 +32,7 @@ def draw_prediction(fitted: FittedPath, predictions: Sequence[Prediction]) -> li
     colors = group_colors([each.cc for each in predictions])
     found = []
     for name, title, label, measure in (
-        ("goodput", "Goodput", "goodput (Mbit/s)", goodput_mbps),
+        ("goodput", "Goodput", "arrived (Mbit/s)", goodput_mbps),
         ("rtt", "RTT", "RTT (ms)", rtt_ms),
     ):
         curves = []
@@ -40,10 +40,13 @@ def draw_prediction(fitted: FittedPath, predictions: Sequence[Prediction]) -> li
             runs = np.array([measure(ran.evidence.series, edges) for ran in each.runs])
             low, middle, high = quantiles(runs)
             name_of = f"{each.cc}, predicted"
-            curves.append(Curve(name_of, edges[1:], middle, color, low=low, high=high, band=True))
-        curves.append(
-            Curve(f"{fitted.cc}, captured", edges[1:], measure(seen, edges), CAPTURED, dashed=1)
-        )
+            curves.append(
+                Curve(name_of, edges, held(middle), color, low=held(low), high=held(high),
+                      shape="steps", band=True)
+            )  # fmt: skip
+        captured = held(measure(seen, edges))
+        name_of = f"{fitted.cc}, captured"
+        curves.append(Curve(name_of, edges, captured, CAPTURED, dashed=1, shape="steps"))
         found.append(
             Figure(
                 name=name,
@@ -57,9 +60,18 @@ def draw_prediction(fitted: FittedPath, predictions: Sequence[Prediction]) -> li
     return found
 
 
+def held(values: FloatArray) -> FloatArray:
+    """Return a value for each edge of the bins: the last is held until the end."""
+    return np.append(values, values[-1:])
+
+
 def goodput_mbps(series: ConnectionSeries, edges: FloatArray) -> FloatArray:
-    """Return what was acknowledged in each bin, as a rate."""
-    at = np.interp(edges, series.time_s, series.acked_bytes)
+    """Return what arrived in each bin, as a rate.
+
+    What SACK acknowledges counts when it does: cumulative ACKs stand still while a loss is
+    repaired, and then jump by more than the link carries.
+    """
+    at = np.interp(edges, series.time_s, series.arrived_bytes)
     return np.diff(at) * 8e-6 / np.diff(edges)
 
 

@@ -53,6 +53,8 @@ class FittedPath:
         It, and others that explain the capture nearly as well.
     intervals
         Of 90 %, by the path's field.
+    disagreement
+        What several captures do not agree on; nothing if they do.
     """
 
     capture: str
@@ -67,6 +69,7 @@ class FittedPath:
     runs: tuple[Simulated, ...]
     explanations: tuple[Explanation, ...]
     intervals: dict[str, Interval]
+    disagreement: str = ""
 
     @property
     def scenario(self) -> Scenario:
@@ -84,7 +87,7 @@ class FittedPath:
     @property
     def warning(self) -> str:
         """Why the result is not to be trusted; nothing if it is."""
-        return unexplained(self.distance)
+        return "; ".join(filter(None, (unexplained(self.distance), self.disagreement)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as `--json` prints it."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from dumbbell.fit.evidence import Evidence
+from dumbbell.fit.known_flows import KnownFlow
 from dumbbell.fit.path import PathModel
 
 __all__ = ["hypotheses", "is_filled", "is_shared", "random_losses"]
@@ -24,6 +27,8 @@ OTHERS = (
 #: What a full buffer holds beyond the longest delay: the packets of a burst come together, and the
 #: last that fits may not be the one whose RTT was sampled.
 SPARE_PKTS = (-0.5, 0.5)
+#: Losses at a queue of this share of the fullest found it full, where the rate changes.
+FULLEST = 0.8
 #: Losses that find a queue equally long by chance are fewer than this, and less than this share.
 SEVERAL, MOST = 4, 0.5
 #: Losses of a burst that only a full queue has, even if it happened once.
@@ -36,19 +41,25 @@ def is_shared(seen: Evidence) -> bool:
     return seen.moves > ALONE or (is_measured and seen.link_bps > CROSS * seen.rate_bps)
 
 
-def hypotheses(seen: Evidence) -> Iterator[PathModel]:
-    """Return the kinds of path that may explain what was seen."""
+def hypotheses(seen: Evidence, known: tuple[KnownFlow, ...] = ()) -> Iterator[PathModel]:
+    """Return the kinds of path that may explain what was seen.
+
+    Parameters
+    ----------
+    seen
+        Of the connection.
+    known
+        Other connections of the capture.
+    """
     rate_bps, base_s = seen.rate_bps, seen.base_rtt_s
     if seen.link_bps and not seen.has_rate:
         rate_bps = seen.link_bps
+    if seen.changes:
+        yield with_changes(seen)
+    if known:
+        yield from with_known(seen, rate_bps, known)
     if is_shared(seen):
-        own_bps = seen.series.goodput_bps * seen.series.wire_per_payload
-        total_bps = seen.link_bps or 2 * own_bps
-        for competitor, count in OTHERS:
-            buffer = max(seen.queue_full_s, seen.queue_max_s) * total_bps / 8
-            yield PathModel(
-                total_bps, base_s, buffer_bytes=buffer, competitors=count, competitor=competitor
-            )
+        yield from with_hidden(seen)
     for queue in QUEUES:
         yield PathModel(rate_bps, base_s, queue)
     full = (seen.queue_full_s if is_filled(seen) else deep_s(seen)) * rate_bps / 8
@@ -63,6 +74,52 @@ def hypotheses(seen: Evidence) -> Iterator[PathModel]:
             # Or that queue was not full either.
             deep = deep_s(seen) * rate_bps / 8
             yield PathModel(rate_bps, base_s, buffer_bytes=deep, loss=(lost + 1) / sent)
+
+
+def with_changes(seen: Evidence) -> PathModel:
+    """Return a path whose rate changes as the spacing of ACKs did."""
+    # The link changed half a round trip before the ACKs did; the scenario begins with the SYN.
+    shift_s = min(seen.series.start_s, 2 * seen.base_rtt_s) - seen.base_rtt_s / 2
+    steps = [(max(at_s + shift_s, 0.001), bps) for at_s, bps in seen.changes[1:]]
+    filled = [each.queue_s * rate_at(seen, each.time_s) / 8 for each in seen.losses]
+    if filled:
+        buffer = float(np.median([each for each in filled if each >= FULLEST * max(filled)]))
+    else:
+        buffer = deep_s(seen) * max(bps for _, bps in seen.changes) / 8
+    return PathModel(
+        seen.changes[0][1], seen.base_rtt_s, buffer_bytes=buffer, rate_steps=tuple(steps)
+    )
+
+
+def rate_at(seen: Evidence, time_s: float) -> float:
+    """Return the link's rate at a time, bit/s."""
+    return [bps for at_s, bps in seen.changes if at_s <= time_s or at_s == 0.0][-1]
+
+
+def with_known(
+    seen: Evidence, rate_bps: float, known: tuple[KnownFlow, ...]
+) -> Iterator[PathModel]:
+    """Return paths that the capture's other connections share."""
+    base_s, total_bps = seen.base_rtt_s, max(seen.link_bps, rate_bps)
+    buffer = max(seen.queue_full_s, seen.queue_max_s) * total_bps / 8
+    # Others may have found the queue emptier.
+    emptiest_s = min([base_s, *(each.rtt_s for each in known)])
+    for shortest_s in sorted({base_s, emptiest_s}):
+        yield PathModel(total_bps, shortest_s, buffer_bytes=buffer, known=known)
+    for queue in QUEUES:
+        yield PathModel(total_bps, base_s, queue, known=known)
+
+
+def with_hidden(seen: Evidence) -> Iterator[PathModel]:
+    """Return paths that flows share which the capture does not have."""
+    own_bps = seen.series.goodput_bps * seen.series.wire_per_payload
+    total_bps = seen.link_bps or 2 * own_bps
+    buffer = max(seen.queue_full_s, seen.queue_max_s) * total_bps / 8
+    for competitor, count in OTHERS:
+        yield PathModel(
+            total_bps, seen.base_rtt_s, buffer_bytes=buffer, competitors=count,
+            competitor=competitor,
+        )  # fmt: skip
 
 
 def random_losses(seen: Evidence) -> int:

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dumbbell.fit.connection_series import ConnectionSeries
+from dumbbell.fit.connection_series import ConnectionSeries, Floats
 
-__all__ = ["link_rate_bps"]
+__all__ = ["link_rate_bps", "trains"]
 
 #: ACKs are compared over at least this, s: hosts are late by some tens of microseconds.
 LEAST_S = 3e-4
@@ -24,8 +24,23 @@ MOST_PKTS = 8
 QUANTILE = 90
 
 
-def link_rate_bps(segments: pa.Table, series: ConnectionSeries) -> float:
+def link_rate_bps(rates: Floats, series: ConnectionSeries) -> float:
     """Return the rate on the wire, bit/s; 0 if too few ACKs follow one another.
+
+    Parameters
+    ----------
+    rates
+        Of trains of ACKs, as `trains` returns them.
+    series
+        The same connection.
+    """
+    if rates.size < LEAST_TRAINS:
+        return 0.0
+    return 8 * float(np.percentile(rates, QUANTILE)) * series.wire_per_payload
+
+
+def trains(segments: pa.Table, series: ConnectionSeries) -> tuple[Floats, Floats]:
+    """Return when trains of ACKs began, s since the first bin, and how fast they were, bytes/s.
 
     Parameters
     ----------
@@ -34,12 +49,13 @@ def link_rate_bps(segments: pa.Table, series: ConnectionSeries) -> float:
     series
         The same connection.
     """
+    nothing = np.zeros(0), np.zeros(0)
     is_back = pc.not_equal(segments["is_initiator"], series.row["is_initiator"])
     acks = segments.filter(pc.and_(is_back, pc.not_equal(segments["kind"], "sack")))
     time_s = acks["time_us"].to_numpy(zero_copy_only=False).astype(np.float64) / 1e6
     numbers = acks["ack"].to_numpy(zero_copy_only=False).astype(np.float64)
     if numbers.size == 0:
-        return 0.0
+        return nothing
     acked = np.maximum.accumulate(np.nan_to_num(numbers))
     advance = np.diff(acked, prepend=acked[0])
     is_new = advance > 0
@@ -50,7 +66,5 @@ def link_rate_bps(segments: pa.Table, series: ConnectionSeries) -> float:
     repairs = np.cumsum(advance > MOST_PKTS * series.payload_bytes)
     sent = acked[ends] - acked[begins]
     good = (repairs[ends] == repairs[begins]) & (sent >= LEAST_PKTS * series.payload_bytes)
-    if good.sum() < LEAST_TRAINS:
-        return 0.0
     rates = sent[good] / (time_s[ends] - time_s[begins])[good]
-    return 8 * float(np.percentile(rates, QUANTILE)) * series.wire_per_payload
+    return time_s[begins][good] - series.start_s, rates

@@ -22,10 +22,12 @@ AT_LOSS = (10, 50, 90)
 #: logarithms of five quantiles of the queueing delay, and of three before losses; the square root
 #: of the loss events, whose standard deviation is 1/2 (Bartlett 1936); logarithms of the goodput
 #: and of the share of retransmissions; the busy share; the logarithm of how the rate moves,
-#: and of the link's rate by ACKs.
-LEAST = np.array([0.15] * 5 + [0.15] * 3 + [0.5, 0.03, 0.5, 0.1, 0.5, 0.1])
+#: and of the link's rate by ACKs; and of the noise of the RTT.
+LEAST = np.array([0.15] * 5 + [0.15] * 3 + [0.5, 0.03, 0.5, 0.1, 0.5, 0.1, 0.3])
 #: A share of retransmissions and a movement below these count as none.
 NO_LOSS, NO_MOVE = 1e-5, 0.02
+#: Noise that hosts make, s.
+NO_NOISE_S = 3e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,7 @@ def statistics(evidence: Evidence, base_s: float) -> Floats:
             evidence.busy_share,
             np.log(evidence.moves + NO_MOVE),
             np.log(max(evidence.link_bps or evidence.rate_bps, 1.0)),
+            np.log(evidence.noise_s + NO_NOISE_S),
         ]
     )
 

@@ -8,9 +8,9 @@ from dumbbell.fit.path import PathModel
 
 __all__ = ["not_shown", "unexplained"]
 
-#: Further away than this, in squared standard deviations of 14 statistics, nothing explains it:
+#: Further away than this, in squared standard deviations of 15 statistics, nothing explains it:
 #: the 99.9 % quantile of chi-squared.
-FAR = 36.1
+FAR = 37.7
 
 
 def unexplained(distance: float) -> str:
@@ -32,16 +32,29 @@ def not_shown(seen: Evidence, path: PathModel, explanations: int) -> list[str]:
         found.append("the buffer: active queue management kept it from filling")
         if path.queue == "fq_codel":
             found.append("whether the queue is codel, fq_codel or cake: one flow sees the same")
-    elif not is_filled(seen) and not path.competitors:
+    elif not is_filled(seen) and not path.is_shared:
         kilobytes = seen.queue_max_s * path.rate_bps / 8e3
         found.append(
             f"the buffer: it was never filled, and holds {kilobytes:,.0f} kB "
             f"({1e3 * seen.queue_max_s:.0f} ms) or more"
         )
-    if path.competitors:
+    if path.rate_steps:
+        found.append("changes of the rate within a second")
+    if path.jitter_s:
+        found.append("how jitter is distributed: it is simulated as a normal distribution")
+    if path.known:
+        found.append("other flows than the capture's; and what those in it do later")
+    elif path.competitors:
         found.append("the others' algorithm, where several explain it; and what they do later")
     else:
         found.append("constant cross traffic: it may look like a slower link")
+    longer = seen.series.longer
+    if longer > 1:
+        megabits = longer * path.rate_bps / 1e6
+        found.append(
+            "headers of IPv6: the path is one for IPv4's, which are 20 bytes shorter; of packets "
+            f"with IPv6 the link carries {megabits:.4g} Mbit/s"
+        )
     return found + not_exact(seen)
 
 

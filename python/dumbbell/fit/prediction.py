@@ -5,19 +5,21 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dumbbell.base.errors import EngineError, ScenarioError
+from dumbbell.base.errors import EngineError, ScenarioError, nearest
 from dumbbell.fit.estimate import Z_90
 from dumbbell.fit.evidence import Evidence
+from dumbbell.fit.fit import fit
 from dumbbell.fit.fitted_path import FittedPath
 from dumbbell.fit.hypotheses import is_filled
 from dumbbell.fit.interval import Interval
 from dumbbell.fit.path import PathModel
 from dumbbell.fit.sender import checked_sender
-from dumbbell.fit.simulated import Laboratory, Simulated
+from dumbbell.fit.simulated import PathSimulator, Simulated
 from dumbbell.run.engine import SIMULATOR, default_workers
 
 __all__ = ["Outcome", "Prediction", "what_if"]
@@ -119,14 +121,22 @@ class Prediction:
         }
 
     def interval(self, measure: str) -> Interval:
-        """Return the median and the interval of 90 % of a field of the outcomes."""
+        """Return the median and the interval of 90 % of a field of the outcomes.
+
+        Raises
+        ------
+        ScenarioError
+            There is no such field.
+        """
+        if measure not in MEASURES:
+            raise ScenarioError(f"a prediction has no `{measure}`{nearest(measure, MEASURES)}")
         values = [MEASURES[measure](each) for each in self.outcomes]
         low, middle, high = np.percentile(values, [5, 50, 95])
         return Interval(float(low), float(middle), float(high))
 
 
 def what_if(
-    fitted: FittedPath,
+    fitted: FittedPath | str | Path,
     ccs: str | Sequence[str],
     *,
     jobs: int | None = None,
@@ -137,7 +147,7 @@ def what_if(
     Parameters
     ----------
     fitted
-        The path.
+        The path; or a capture, which `fit` then fits.
     ccs
         The algorithms; that of the capture among them shows how good the fit is.
     jobs
@@ -149,18 +159,22 @@ def what_if(
     ------
     CongestionControlError, ScenarioError
         There is no such algorithm.
+    CaptureError
+        The capture cannot be read, or it shows too little of the path.
     """
     ccs = [ccs] if isinstance(ccs, str) else ccs
     if not ccs:
         raise ScenarioError("name an algorithm, e.g. `--cc bbr`")
     for cc in ccs:
         checked_sender(cc)
+    if not isinstance(fitted, FittedPath):
+        fitted = fit(fitted, jobs=jobs)
     seconds = fitted.seen.series.duration_s
     jobs = jobs or default_workers(SIMULATOR)
-    laboratory = Laboratory(fitted.cc, seconds, fitted.mss_bytes, jobs)
+    simulator = PathSimulator(fitted.cc, seconds, fitted.mss_bytes, jobs)
     paths = draws(fitted, RUNS)
     asked = [(path, seed, cc) for cc in ccs for seed, path in enumerate(paths, FIRST_SEED)]
-    found = laboratory.simulate_all(asked, on_progress)
+    found = simulator.simulate_all(asked, on_progress)
     return [predicted(cc, found[at * RUNS : (at + 1) * RUNS]) for at, cc in enumerate(ccs)]
 
 
@@ -202,12 +216,13 @@ def drawn(path: PathModel, fitted: FittedPath, chance: random.Random) -> PathMod
         return float(np.exp(chance.gauss(0, 1) * np.log(interval.high / interval.low) / 2 / Z_90))
 
     rate = factor("rate_bps")
-    changed = replace(path, rate_bps=path.rate_bps * rate)
+    steps = tuple((at_s, bps * rate) for at_s, bps in path.rate_steps)
+    changed = replace(path, rate_bps=path.rate_bps * rate, rate_steps=steps)
     if path.loss:
         changed = replace(changed, loss=min(path.loss * factor("loss"), 0.5))
     if path.queue:
         return changed
-    if path.competitors or is_filled(fitted.seen):
+    if path.is_shared or is_filled(fitted.seen):
         # A buffer is known as a delay, so it goes with the rate.
         return replace(changed, buffer_bytes=path.buffer_bytes * rate)
     least = fitted.seen.queue_max_s * path.rate_bps / 8

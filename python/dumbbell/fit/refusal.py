@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dumbbell.base.errors import CaptureError
+from dumbbell.capture_analysis.how_to_capture import tcpdump
 from dumbbell.fit.evidence import Evidence
 
-__all__ = ["HOW", "refuse"]
+__all__ = ["refuse"]
 
 #: How a capture is made that shows most.
-HOW = (
-    "capture at the sender, from before the connection starts, for 30 s of a bulk transfer: "
-    "`tcpdump -i any -s 96 -w capture.pcap tcp port 443`"
-)
+HOW = "capture at the sender, from before the connection starts, for 30 s of a bulk transfer: `{}`"
 #: No path has a shorter RTT, s: half of what a host takes.
 LEAST_RTT_S = 1e-5
 #: Shorter captures, s and RTTs, show no more than a start.
@@ -40,24 +38,25 @@ def refuse(where: str, seen: Evidence) -> None:
 def why_not(seen: Evidence) -> str:
     """Return why a connection shows too little; nothing if it shows enough."""
     row, series = seen.series.row, seen.series
+    how = HOW.format(tcpdump(row))
     notes = str(row["notes"] or "").split()
     if "one_direction" in notes:
-        return f"was captured in one direction only, so that no RTT can be seen; {HOW}"
+        return f"was captured in one direction only, so that no RTT can be seen; {how}"
     if row["vantage"] in ("receiver", "middle"):
         where = "at the receiver" if row["vantage"] == "receiver" else "in the middle of its path"
-        return f"was captured {where}, where neither whole RTT nor queue can be seen; {HOW}"
+        return f"was captured {where}, where neither whole RTT nor queue can be seen; {how}"
     if not series.rtt_s.size or seen.base_rtt_s < LEAST_RTT_S or series.acked_bytes[-1] <= 0:
-        return f"has no usable sample of the RTT; {HOW}"
+        return f"has no usable sample of the RTT; {how}"
     least_s = max(MIN_S, MIN_RTTS * seen.base_rtt_s)
     if series.duration_s < least_s:
         return (
             f"lasted {series.duration_s:.1f} s; a fit needs {least_s:.0f} s or more, "
-            f"in which the sender always has data; {HOW}"
+            f"in which the sender always has data; {how}"
         )
     if series.idle_share > MAX_IDLE:
         return (
             f"was limited by its application: for {100 * series.idle_share:.0f} % of the time "
-            f"nothing was on the way; {HOW}"
+            f"nothing was on the way; {how}"
         )
     if not seen.losses and seen.busy_share < MIN_BUSY:
         window = series.window_bytes
@@ -68,6 +67,6 @@ def why_not(seen: Evidence) -> str:
             )
         return (
             "lost nothing and no packet waited: its application, not the path, decided its rate of "
-            f"{series.goodput_bps / 1e6:.2f} Mbit/s; {HOW}"
+            f"{series.goodput_bps / 1e6:.2f} Mbit/s; {how}"
         )
     return ""

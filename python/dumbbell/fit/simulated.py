@@ -11,12 +11,13 @@ from tempfile import TemporaryDirectory
 from dumbbell.capture_analysis import Analysis, analyze
 from dumbbell.fit.connection_series import INTERVAL, ConnectionSeries
 from dumbbell.fit.evidence import Evidence
-from dumbbell.fit.link_rate import link_rate_bps
+from dumbbell.fit.link_rate import link_rate_bps, trains
 from dumbbell.fit.path import PathModel
+from dumbbell.fit.rate_changes import rate_changes
 from dumbbell.run import Run, run
 from dumbbell.run.capture import Capture
 
-__all__ = ["Laboratory", "Simulated", "evidence_of"]
+__all__ = ["PathSimulator", "Simulated", "evidence_of"]
 
 #: The capture point at the sender of the first group.
 POINT = "sender-0"
@@ -36,11 +37,13 @@ def evidence_of(analysis: Analysis, connection: int, most_s: float | None = None
     series = ConnectionSeries.of(analysis, connection)
     if most_s is not None:
         series = series.until(most_s)
-    return Evidence.of(series, link_rate_bps(analysis.segments_of(connection), series))
+    time_s, rates = trains(analysis.segments_of(connection), series)
+    changes = rate_changes(time_s, rates, series)
+    return Evidence.of(series, link_rate_bps(rates, series), changes)
 
 
 @dataclass(frozen=True)
-class Laboratory:
+class PathSimulator:
     """Simulates paths.
 
     Attributes

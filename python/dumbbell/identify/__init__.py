@@ -18,7 +18,7 @@ from dumbbell.identify.identification import (
     identify_flow,
     identify_quic_flow,
 )
-from dumbbell.identify.model import Model, Opinion, softmax
+from dumbbell.identify.model import Model, NamingRule, Opinion, softmax, with_best_class
 from dumbbell.identify.picture import draw_identification
 from dumbbell.identify.probe import probe
 from dumbbell.identify.reading import datagram_flows_in, flows_in
@@ -28,8 +28,8 @@ from dumbbell.identify.trace import Trace, trace_of
 
 __all__ = [
     "FEATURES", "DatagramFlow", "Floats", "Flow", "Forest", "Identification", "Identified", "Model",
-    "Opinion", "Trace", "datagram_flows_in", "datagram_trace_of", "draw_identification",
-    "features_of", "flows_in", "identify", "identify_flow", "identify_quic_flow", "probe",
-    "rounds_of",
-    "save_identification", "softmax", "trace_of",
+    "NamingRule", "Opinion", "Trace", "datagram_flows_in", "datagram_trace_of",
+    "draw_identification", "features_of", "flows_in", "identify", "identify_flow",
+    "identify_quic_flow", "probe", "rounds_of", "save_identification", "softmax", "trace_of",
+    "with_best_class",
 ]  # fmt: skip

@@ -5,18 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+from dumbbell.figures.style import cc_label
 from dumbbell.identify.features import FEATURES
 from dumbbell.identify.floats import Floats
 
-__all__ = ["FACTS", "Measured", "measured_of"]
+__all__ = ["Measured", "fact", "measured_of"]
 
 Measured = Mapping[str, float]
 #: A shape needs this many losses.
 FEW_LOSSES = 2
 #: Shares of an epoch's growth: an even third each if they differ by less.
 EVEN = 0.12
-#: From this correlation on the rate repeats.
+#: From this correlation on the rate repeats; with less a peak is anyone's.
 REPEATS = 0.25
+#: Cycles that algorithms have, in base RTTs, with what is to either side: BBR's ProbeBW has eight
+#: phases of one (draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.4), Copa's oscillation five
+#: (Arun and Balakrishnan 2018, §2.3).
+CYCLES = {"bbr": (8.0, 1.0, "ProbeBW"), "copa": (5.0, 1.5, "its oscillation")}
+#: A law that is off by less than this share of the window fits.
+FITS = 0.05
 
 
 def measured_of(features: Floats) -> Measured:
@@ -49,14 +56,22 @@ def shape(measured: Measured) -> str | None:
         return None
     first, middle, last = (measured[name] for name in names)
     if first - middle > EVEN and last - middle > EVEN:
-        how = "then concave and convex"
+        how = "concave, then convex"
     elif last - first > EVEN:
-        how = "then ever faster"
+        how = "faster and faster (convex)"
     elif first - last > EVEN:
-        how = "then ever slower"
+        how = "more and more slowly (concave)"
     else:
-        how = "then evenly"
-    return f"{how}, {measured['grows_mean']:.1f} packets per round trip on average"
+        how = "evenly"
+    return f"it grows {how}, by {measured['grows_mean']:.1f} packets per round trip on average"
+
+
+def law(measured: Measured, algorithm: str) -> str | None:
+    """How well an algorithm's own law of growth fits."""
+    error = measured.get(f"error_{algorithm}")
+    if error is None or error > FITS or measured.get("losses", 0.0) < FEW_LOSSES:
+        return None
+    return f"its growth is {cc_label(algorithm)}'s, to {100 * error:.0f} % of the window"
 
 
 def growth(measured: Measured) -> str | None:
@@ -84,22 +99,14 @@ def dips(measured: Measured) -> str | None:
     return f"once {lasts}"
 
 
-def cycle(measured: Measured) -> str | None:
-    """What the sending rate repeats."""
-    if not has(measured, "sending_period", "sending_period_strength"):
-        return None
-    if measured["sending_period_strength"] < REPEATS:
-        return None
-    return f"the sending rate repeats every {measured['sending_period']:.1f} round trips"
-
-
-def window_cycle(measured: Measured) -> str | None:
-    """What the window repeats."""
-    if not has(measured, "window_period", "window_period_strength"):
-        return None
-    if measured["window_period_strength"] < REPEATS:
-        return None
-    return f"the window repeats every {measured['window_period']:.1f} round trips"
+def cycle(measured: Measured, algorithm: str) -> str | None:
+    """The cycle that an algorithm is known for; other periods say nothing that can be checked."""
+    period, off, name = CYCLES.get(algorithm, (0.0, 0.0, ""))
+    for what, subject in (("sending", "sending rate"), ("window", "window")):
+        found = measured.get(f"{what}_period", 0.0)
+        if measured.get(f"{what}_period_strength", 0.0) >= REPEATS and abs(found - period) <= off:
+            return f"the {subject} repeats every {found:.1f} round trips ({name}: {period:.0f})"
+    return None
 
 
 def queue(measured: Measured) -> str | None:
@@ -127,7 +134,7 @@ def backs_off(measured: Measured) -> str | None:
     if share < 0.005:
         return None
     return (
-        f"the window falls to {measured['fall_without_loss_keeps']:.2f} without a loss, in "
+        f"without a loss the window falls to {measured['fall_without_loss_keeps']:.2f}, in "
         f"{100 * share:.0f} % of the round trips"
     )
 
@@ -176,8 +183,27 @@ def indifferent(measured: Measured) -> str | None:
 
 #: By name.
 FACTS: Mapping[str, Callable[[Measured], str | None]] = {
-    "after_loss": after_loss, "shape": shape, "growth": growth, "dips": dips, "cycle": cycle,
-    "window_cycle": window_cycle, "queue": queue, "level": level, "backs_off": backs_off,
+    "after_loss": after_loss, "shape": shape, "growth": growth, "dips": dips,
+    "queue": queue, "level": level, "backs_off": backs_off,
     "delay_growth": delay_growth, "late_growth": late_growth, "marks": marks,
     "indifferent": indifferent,
 }  # fmt: skip
+#: Those that depend on the algorithm that was named.
+OWN_FACTS: Mapping[str, Callable[[Measured, str], str | None]] = {"law": law, "cycle": cycle}
+
+
+def fact(name: str, measured: Measured, algorithm: str | None) -> str | None:
+    """Return a fact in words; None where the flow does not show it.
+
+    Parameters
+    ----------
+    name
+        Of `FACTS` or `OWN_FACTS`.
+    measured
+        The flow's features.
+    algorithm
+        The one that was named; None for unknown.
+    """
+    if name in OWN_FACTS:
+        return None if algorithm is None else OWN_FACTS[name](measured, algorithm)
+    return FACTS[name](measured)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.errors import CaptureError
+from dumbbell.base.quantities.printable import printable
 from dumbbell.capture_analysis.analyze import STDIN
 from dumbbell.capture_analysis.best_point import best_views
 from dumbbell.identify.datagram_flows import DatagramFlow, datagram_flows_of
@@ -21,6 +23,7 @@ from dumbbell.identify.flows import Flow, flows_of
 from dumbbell.identify.limits import (
     Hindrance,
     doubts_of,
+    few_decisions,
     hindrance_of,
     never_filled,
     no_trace,
@@ -47,6 +50,8 @@ LEAVE_NO_QUEUE = frozenset(
 )
 #: With fewer rounds there are no features; limits.py asks for more.
 LEAST_ROUNDS = 16
+#: Numbers of connections that an error lists.
+LISTED = 8
 #: Less likely algorithms are not listed.
 LEAST_CANDIDATE = 0.01
 
@@ -153,6 +158,23 @@ class Identification:
     path: str
     reading: dict[str, Any]
     connections: tuple[Identified, ...]
+
+    def connection(self, number: int) -> Identified:
+        """Return what is said of a connection, by its number.
+
+        Raises
+        ------
+        CaptureError
+            There is no such connection, or it carried no data.
+        """
+        for each in self.connections:
+            if each.connection == number:
+                return each
+        numbers = ", ".join(str(each.connection) for each in self.connections[:LISTED])
+        raise CaptureError(
+            f"{printable(self.path)}: no connection {number} with data; "
+            + (f"those with most payload: {numbers}" if numbers else "it has none")
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as `--json` prints it."""
@@ -325,6 +347,8 @@ def in_words(seen: Look, opinion: Opinion | None) -> Identified:
     else:
         reason = reason_of(opinion.algorithm, measured)
     doubts = [] if seen.trace is None else doubts_of(row, seen.trace, seen.protocol)
+    if opinion is not None and opinion.algorithm is None and seen.trace is not None:
+        doubts += few_decisions(seen.trace, measured)
     return Identified(
         connection=row["connection"],
         protocol=seen.protocol,

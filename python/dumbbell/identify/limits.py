@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell.capture_analysis.connection_table import endpoint
+from dumbbell.capture_analysis.how_to_capture import tcpdump
 from dumbbell.identify.facts import Measured
 from dumbbell.identify.rounds import Rounds
 from dumbbell.identify.trace import Trace
@@ -18,6 +20,7 @@ __all__ = [
     "MIN_S",
     "Hindrance",
     "doubts_of",
+    "few_decisions",
     "hindrance_of",
     "never_filled",
     "no_trace",
@@ -31,6 +34,8 @@ IDLE_SHARE = 0.1
 SHORT_SHARE = 0.7
 #: As full as this in this share of the round trips, the receive window limits.
 WINDOW_FULL, WINDOW_SHARE = 0.9, 0.5
+#: With fewer losses, and falls of the window without one in fewer round trips, little was decided.
+FEW_LOSSES, FEW_FALLS = 2, 0.05
 #: A path whose RTT never rises by both was never filled.
 RISE_RATIO, RISE_MS = 1.05, 1.0
 
@@ -57,12 +62,6 @@ class Hindrance:
     def to_dict(self) -> dict[str, str]:
         """Return it as `--json` has it."""
         return {"name": self.name, "message": self.message, "advice": self.advice}
-
-
-def tcpdump(row: Mapping[str, Any], protocol: str) -> str:
-    """Write the command that captures a flow at its sender, in both directions."""
-    port = min(int(row["source_port"]), int(row["destination_port"]))
-    return f"tcpdump -i any -s 96 -w capture.pcap '{protocol} and port {port}'"
 
 
 def at_sender(row: Mapping[str, Any]) -> str:
@@ -174,6 +173,19 @@ def application_limit(row: Mapping[str, Any], trace: Trace) -> str | None:
     if mean < SHORT_SHARE * trace.mss_bytes:
         return f"packets have {mean:.0f} bytes of data on average, where {trace.mss_bytes:.0f} fit"
     return None
+
+
+def few_decisions(trace: Trace, measured: Measured) -> list[str]:
+    """Return that a sender decided too seldom to be distinguished, and what shows more."""
+    losses = measured.get("losses", 0.0)
+    if losses >= FEW_LOSSES or measured.get("falls_without_loss", 0.0) > FEW_FALLS:
+        return []
+    count = "no loss" if losses < 1 else "one loss"
+    longer_s = 10 * math.ceil(FEW_LOSSES * trace.duration_s / max(losses, 1.0) / 10)
+    return [
+        f"{count} in {trace.duration_s:.0f} s shows little of what follows one; capture for "
+        f"{longer_s} s, or on a path with a shorter RTT"
+    ]
 
 
 def window_in(trace: Trace) -> float:

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dumbbell.base.errors import ResultError
 from dumbbell.identify.features import FEATURES
 from dumbbell.identify.floats import Floats
 from dumbbell.identify.forest import Forest
 
-__all__ = ["MODEL_VERSION", "Model", "Opinion", "shipped_model"]
+__all__ = [
+    "MODEL_VERSION", "Model", "NamingRule", "Opinion", "shipped_model", "with_best_class",
+]  # fmt: skip
 
 #: Version of the file.
-MODEL_VERSION = 1
+MODEL_VERSION = 2
 #: Where the wheel has it.
 SHIPPED = Path(__file__).parent
-#: A flow that is scored lower than this share of a class's own flows is not of it, at the sender
-#: and elsewhere: the level of the conformal test (Vovk, Gammerman and Shafer 2005, by class).
-LEVELS = (0.05, 0.1)
-#: Below this chance no name is given.
-LEAST_CHANCE = 0.7
+#: Arrays of a forest, and what the names of the second one's begin with.
+FOREST, NOVELTY = ("features", "thresholds", "missing", "values"), "novelty_"
 #: Kinds of places with a calibration of their own.
 AT_SENDER, ELSEWHERE = 0, 1
 
@@ -52,6 +54,40 @@ class Opinion:
 
 
 @dataclass(frozen=True)
+class NamingRule:
+    """When a flow gets a name; each value for the sender and for elsewhere.
+
+    Attributes
+    ----------
+    least_chance
+        Below this calibrated chance there is no name.
+    level
+        A flow that is scored lower than this share of a class's own flows is not of it: a conformal
+        test (Vovk, Gammerman and Shafer 2005, by class).
+    most_novelty
+        Above this score of the trees for novelty it is none of the known algorithms.
+    unfamiliar, unfamiliar_chance, unfamiliar_level
+        Above this score the other two have to be as high as these.
+    """
+
+    least_chance: tuple[float, float]
+    level: tuple[float, float]
+    most_novelty: tuple[float, float] = (math.inf, math.inf)
+    unfamiliar: tuple[float, float] = (math.inf, math.inf)
+    unfamiliar_chance: tuple[float, float] = (1.0, 1.0)
+    unfamiliar_level: tuple[float, float] = (1.0, 1.0)
+
+    def allows(self, place: int, chance: float, typical: float, novelty: float) -> bool:
+        """Whether a flow gets the name of the most likely algorithm."""
+        if novelty > self.most_novelty[place]:
+            return False
+        least, level = self.least_chance[place], self.level[place]
+        if novelty > self.unfamiliar[place]:
+            least, level = self.unfamiliar_chance[place], self.unfamiliar_level[place]
+        return chance >= least and typical >= level
+
+
+@dataclass(frozen=True)
 class Model:
     """Trees, their calibration, and the names of the classes.
 
@@ -65,12 +101,19 @@ class Model:
         What scores are divided by before they are chances (Guo et al. 2017); for each place.
     reference
         Place × class × quantile: scores of each class's own flows that the trees had not seen.
+    rule
+        When a flow gets a name.
+    novelty
+        Trees that tell known algorithms, the first class, from drawn ones, the second; None
+        without.
     """
 
     classes: tuple[str, ...]
     forest: Forest
     temperature: Floats
     reference: Floats
+    rule: NamingRule
+    novelty: Forest | None = None
 
     def opinions(self, features: Floats) -> list[Opinion]:
         """Return what the model says of each row."""
@@ -78,25 +121,35 @@ class Model:
             return []
         scores = self.forest.scores(features)
         places = np.where(features[:, FEATURES.index("vantage")] > 0, ELSEWHERE, AT_SENDER)
+        novelty = self.novelty_of(features, scores)
         return [
-            self.opinion(each, self.chances_of(each, place), place)
-            for each, place in zip(scores, places.tolist(), strict=True)
+            self.opinion(each, self.chances_of(each, place), place, novel)
+            for each, place, novel in zip(scores, places.tolist(), novelty.tolist(), strict=True)
         ]
+
+    def novelty_of(self, features: Floats, scores: Floats) -> Floats:
+        """Return how much each flow looks like none of the known algorithms' flows."""
+        if self.novelty is None:
+            return np.full(len(features), -np.inf)
+        found = self.novelty.scores(with_best_class(features, scores))
+        novel: Floats = found[:, 1] - found[:, 0]
+        return novel
 
     def chances_of(self, scores: Floats, place: int) -> Floats:
         """Return calibrated chances of a flow's scores."""
         found: Floats = softmax(scores[None, :] / self.temperature[place])[0]
         return found
 
-    def opinion(self, scores: Floats, chances: Floats, place: int) -> Opinion:
+    def opinion(
+        self, scores: Floats, chances: Floats, place: int, novelty: float = -math.inf
+    ) -> Opinion:
         """Return what follows from scores."""
         order = np.argsort(-chances)
         best = int(order[0])
         chance = float(chances[best])
         typical = float(np.mean(self.reference[place, best] <= scores[best]))
-        is_known = chance >= LEAST_CHANCE and typical >= LEVELS[place]
         return Opinion(
-            self.classes[best] if is_known else None,
+            self.classes[best] if self.rule.allows(place, chance, typical, novelty) else None,
             chance,
             typical,
             tuple((self.classes[which], float(chances[which])) for which in order),
@@ -104,17 +157,21 @@ class Model:
 
     def save(self, path: Path) -> None:
         """Write the file that the wheel has."""
-        about = {"version": MODEL_VERSION, "classes": self.classes, "features": FEATURES}
+        about = {
+            "version": MODEL_VERSION,
+            "classes": self.classes,
+            "features": FEATURES,
+            "rule": asdict(self.rule),
+        }
+        forests = {"": self.forest, **({NOVELTY: self.novelty} if self.novelty else {})}
         np.savez_compressed(
             path,
             about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
-            features=self.forest.features,
-            thresholds=self.forest.thresholds,
-            missing=self.forest.missing,
-            values=self.forest.values,
+            **{prefix + name: getattr(forest, name) for prefix, forest in forests.items()
+               for name in FOREST},
             temperature=self.temperature.astype(np.float32),
             reference=self.reference.astype(np.float32),
-        )
+        )  # fmt: skip
 
     @classmethod
     def load(cls, path: Path) -> Model:
@@ -137,14 +194,25 @@ class Model:
                 "`python -m dumbbell_studies.identification`"
             )
         classes = tuple(about["classes"])
-        forest = Forest(
-            arrays["features"], arrays["thresholds"], arrays["missing"], arrays["values"],
-            len(classes),
-        )  # fmt: skip
+        forest = forest_in(arrays, "", len(classes))
+        novelty = forest_in(arrays, NOVELTY, 2) if f"{NOVELTY}values" in arrays else None
+        rule = NamingRule(**{name: tuple(values) for name, values in about["rule"].items()})
         temperature, reference = (
             arrays[name].astype(np.float64) for name in ("temperature", "reference")
         )
-        return cls(classes, forest, temperature, reference)
+        return cls(classes, forest, temperature, reference, rule, novelty)
+
+
+def forest_in(arrays: dict[str, npt.NDArray[Any]], prefix: str, classes: int) -> Forest:
+    """Take a forest's arrays out of a file's."""
+    features, thresholds, missing, values = (arrays[prefix + name] for name in FOREST)
+    return Forest(features, thresholds, missing, values, classes)
+
+
+def with_best_class(features: Floats, scores: Floats) -> Floats:
+    """Return features, with 1 for the most likely class and 0 for each other appended."""
+    best: Floats = np.eye(scores.shape[1])[scores.argmax(axis=1)]
+    return np.hstack([features, best])
 
 
 def softmax(scores: Floats) -> Floats:

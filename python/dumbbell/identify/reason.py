@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dumbbell.identify.facts import FACTS, Measured
+from dumbbell.identify.facts import Measured, fact
 
 __all__ = ["MOST_FACTS", "reason_of"]
 
 #: Facts by which each algorithm is known, the most telling first.
 TELLING: Mapping[str, Sequence[str]] = {
-    "reno": ("after_loss", "shape"),
-    "cubic": ("after_loss", "shape"),
-    "bic": ("after_loss", "shape"),
-    "highspeed": ("after_loss", "shape"),
-    "scalable": ("after_loss", "shape"),
-    "htcp": ("after_loss", "late_growth", "shape"),
-    "hybla": ("after_loss", "growth"),
+    "reno": ("after_loss", "shape", "law"),
+    "cubic": ("after_loss", "shape", "law"),
+    "bic": ("after_loss", "shape", "law"),
+    "highspeed": ("after_loss", "shape", "law"),
+    "scalable": ("after_loss", "shape", "law"),
+    "htcp": ("after_loss", "late_growth", "law"),
+    "hybla": ("after_loss", "growth", "law"),
     "illinois": ("after_loss", "delay_growth", "shape"),
     "veno": ("after_loss", "delay_growth", "shape"),
     "westwood": ("after_loss", "shape", "queue"),
@@ -26,15 +26,14 @@ TELLING: Mapping[str, Sequence[str]] = {
     "cdg": ("backs_off", "queue", "after_loss"),
     "lp": ("backs_off", "queue", "after_loss"),
     "ledbat": ("queue", "growth"),
-    "copa": ("window_cycle", "queue", "level"),
+    "copa": ("cycle", "queue", "level"),
     "dctcp": ("marks", "after_loss", "queue"),
     "prague": ("marks", "queue", "after_loss"),
     "bbr": ("dips", "cycle", "indifferent", "level"),
-    "bbr3": ("dips", "cycle", "level", "after_loss"),
-    "bbr_fca": ("dips", "cycle", "level", "after_loss"),
+    "bbr3": ("dips", "level", "after_loss"),
 }
 #: Facts of a flow whose algorithm is unknown.
-OF_UNKNOWN = ("after_loss", "shape", "dips", "cycle", "queue", "backs_off")
+OF_UNKNOWN = ("after_loss", "shape", "dips", "queue", "backs_off")
 #: More facts are left out.
 MOST_FACTS = 3
 
@@ -50,7 +49,7 @@ def reason_of(algorithm: str | None, measured: Measured) -> str:
         The features that it has.
     """
     wanted = OF_UNKNOWN if algorithm is None else TELLING.get(algorithm, OF_UNKNOWN)
-    facts = [text for name in wanted if (text := FACTS[name](measured))]
+    facts = [text for name in wanted if (text := fact(name, measured, algorithm))]
     if not facts:
-        facts = [text for name in ("queue", "level") if (text := FACTS[name](measured))]
-    return ", ".join(facts[:MOST_FACTS]) if facts else "nothing in it is typical"
+        facts = [text for name in ("queue", "level") if (text := fact(name, measured, algorithm))]
+    return "; ".join(facts[:MOST_FACTS]) if facts else "nothing in it is typical"

@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from dumbbell.capture_analysis.full_packet import full_payload_bytes
 from dumbbell.identify.floats import Floats
 from dumbbell.identify.grid import Grid
 
 __all__ = ["Trace", "trace_of"]
 
-#: Payload of a full packet where nothing else says it: of 1500 bytes, with timestamps.
-USUAL_MSS_BYTES = 1448
-#: Options that each packet with timestamps has, bytes (RFC 7323 appendix A).
-TIMESTAMPS_BYTES = 12
 #: A direction whose round trips at the other side of the point are shorter than this is seen at
 #: its sender: the point is within the host, or next to it.
 NEAR_S = 0.0005
@@ -103,7 +100,7 @@ def trace_of(
     if grid is None:
         return None
     count, step_s = grid.count, grid.step_s
-    mss_bytes = full_packet_bytes(row, ack_row)
+    mss_bytes = float(full_payload_bytes(row, None if ack_row is None else ack_row["mss_bytes"]))
     unique = grid.total("unique_bytes")
     behind = grid.held("inflight_sack_bytes")
     far_s, near_s = grid.interpolated("rtt_us") * 1e-6, grid.interpolated("near_rtt_us") * 1e-6
@@ -167,16 +164,6 @@ def coarser(trace: Trace, factor: int) -> Trace:
         lost_pkts=total(trace.lost_pkts),
         window_bytes=last(trace.window_bytes),
     )
-
-
-def full_packet_bytes(row: Mapping[str, Any], ack_row: Mapping[str, Any] | None) -> float:
-    """Payload of a full packet: what the options say, at most the largest that was seen."""
-    largest = float(row["largest_segment_bytes"] or USUAL_MSS_BYTES)
-    announced = None if ack_row is None else ack_row["mss_bytes"]
-    options_bytes = TIMESTAMPS_BYTES if row["has_timestamps"] else 0
-    if announced:
-        return max(min(largest, float(announced) - options_bytes), 1.0)
-    return min(largest, float(USUAL_MSS_BYTES))
 
 
 def near_min(ack_row: Mapping[str, Any] | None, near_s: Floats) -> float:

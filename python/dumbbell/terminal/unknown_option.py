@@ -30,6 +30,20 @@ INSTEAD = {
     "--stagger": "use `--start 0s,5s`, a time per group, or `--jitter 5s`, a random delay of up to "
     "that for each flow",
 }
+#: The same, of one command.
+INSTEAD_OF_COMMAND = {
+    ("fit", "--engine"): "a fit simulates; to run the path on Linux, write it with `-o path.toml`, "
+    "then `dumbbell run path.toml --engine uml`",
+    ("what-if", "--engine"): "predictions are simulated; to run the path on Linux, write it with "
+    "`dumbbell fit CAPTURE -o path.toml`, then `dumbbell run path.toml --engine uml`",
+    ("identify", "--engine"): "captures are read; `--probe COMMAND` makes one, on Linux in virtual "
+    "time with `--serve COMMAND --virtual`",
+    ("fit", "--cc"): "`--sender CC` says who sent the capture; `dumbbell what-if CAPTURE --cc CC` "
+    "predicts another algorithm",
+    ("identify", "--cc"): "the algorithm is what `identify` finds; `dumbbell fit CAPTURE --sender "
+    "CC` takes it as given",
+    ("fit", "--out"): "use `-o path.toml`",
+}
 #: What is called otherwise elsewhere, and is no field of a scenario by that name.
 OTHER_NAMES = {"-o": "--out", "--packet-loss": "--loss", "--plr": "--loss"}
 
@@ -50,6 +64,8 @@ def unknown_option(problem: Any, arguments: Sequence[str]) -> str:
     wrong = f"no such option: {option}"
     if corrected := with_dashes(problem.ctx, arguments):
         return f"{wrong}; put `--` before the command: `{corrected}`"
+    if special := INSTEAD_OF_COMMAND.get((problem.ctx.info_name, option)):
+        return f"{wrong}; {special}"
     instead = "--cc" if meant and meant.name == "cc" else option
     if instead in INSTEAD:
         return f"{wrong}; {INSTEAD[instead]}"

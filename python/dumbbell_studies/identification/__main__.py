@@ -7,20 +7,38 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+
+import numpy as np
 
 import dumbbell
 from dumbbell import LinuxTree
 from dumbbell.base.writing import write_file
-from dumbbell_studies.identification.algorithms import OTHER, SAME_AS_ANOTHER, sources_of
+from dumbbell.identify import FEATURES, Floats, Model, Opinion
+from dumbbell_studies.identification.algorithms import (
+    AS_RENO,
+    OTHER,
+    SAME_AS_ANOTHER,
+    copied,
+    sources_of,
+)
 from dumbbell_studies.identification.boosting import Boosting
-from dumbbell_studies.identification.calibration import LabelledFeatures, Trained, train
+from dumbbell_studies.identification.calibration import (
+    LabelledFeatures,
+    Trained,
+    train,
+    with_novelty,
+)
 from dumbbell_studies.identification.collect import Collected, collect_quic, collect_tcp
 from dumbbell_studies.identification.outcome import Outcome, outcome_of
 from dumbbell_studies.identification.plan import PlannedRun, quic_plan, tcp_plan
 
-#: What both models are grown with.
+#: What both models are grown with, and what the trees for novelty are.
 HOW = Boosting()
+OF_NOVELTY = Boosting(depth=4, rate=0.1, feature_share=0.2)
+CAPTURE = "capture.pcapng"
 #: Runs between two lines of progress.
 SAID_EVERY = 100
 
@@ -36,13 +54,20 @@ def main() -> int:
                         help="directory of the models")  # fmt: skip
     parser.add_argument("--report", type=Path, default=Path("docs/notes/data/identify.json"),
                         help="file of counts for the notes")  # fmt: skip
+    parser.add_argument("--every", type=int, default=1, metavar="N",
+                        help="simulate one run in N of the plan: to try it")  # fmt: skip
     asked = parser.parse_args()
     asked.features.mkdir(parents=True, exist_ok=True)
     sources = sources_of(LinuxTree(asked.linux_tree))
-    parts = {
-        "tcp": lambda scratch: collect_tcp(tcp_plan(sources), scratch, say),
-        "quic": lambda scratch: collect_quic(quic_plan(), scratch, say),
-    }
+
+    def of_tcp(scratch: Path) -> Collected:
+        plan = tcp_plan(sources, copied("drawn", scratch))
+        return collect_tcp(islice(plan, 0, None, asked.every), scratch / CAPTURE, say)
+
+    def of_quic(scratch: Path) -> Collected:
+        return collect_quic(islice(quic_plan(), 0, None, asked.every), scratch / CAPTURE, say)
+
+    parts = {"tcp": of_tcp, "quic": of_quic}
     report = {}
     for name, collect in parts.items():
         collected = collected_in(asked.features / f"{name}.npz", collect)
@@ -64,20 +89,27 @@ def collected_in(path: Path, collect: Callable[[Path], Collected]) -> Collected:
     if path.is_file():
         return Collected.load(path)
     with tempfile.TemporaryDirectory() as scratch:
-        collected = collect(Path(scratch) / "capture.pcapng")
+        collected = collect(Path(scratch))
     collected.save(path)
     return collected
 
 
 def learn(collected: Collected) -> Trained:
     """Train a model of all flows whose algorithm has a name of its own."""
-    return train(labelled(collected), HOW)
+    known, others = labelled(collected), labelled(collected, of_others=True)
+    trained = train(known, HOW)
+    if not others.labels:
+        return trained
+    model, novelty = with_novelty(trained.model, known, others, OF_NOVELTY)
+    return replace(trained, model=model, novelty=novelty)
 
 
-def labelled(collected: Collected) -> LabelledFeatures:
-    """Return flows to learn from."""
+def labelled(collected: Collected, *, of_others: bool = False) -> LabelledFeatures:
+    """Return flows to learn from: of known algorithms, or of those that stand for others."""
     kept = [
-        at for at, label in enumerate(collected.labels) if label not in (OTHER, *SAME_AS_ANOTHER)
+        at
+        for at, label in enumerate(collected.labels)
+        if label not in (*SAME_AS_ANOTHER, *AS_RENO) and (label == OTHER) == of_others
     ]
     return LabelledFeatures(
         collected.features[kept],
@@ -90,9 +122,11 @@ def described(name: str, collected: Collected, trained: Trained) -> dict[str, ob
     """Count what the model says of flows whose runs its trees had not seen, and of others."""
     kept = labelled(collected)
     model, places = trained.model, trained.places
+    count = len(kept.labels)
+    novelty = trained.novelty if len(trained.novelty) else np.full(count, -np.inf)
     opinions = [
-        model.opinion(scores, model.chances_of(scores, int(place)), int(place))
-        for scores, place in zip(trained.scores, places, strict=True)
+        model.opinion(scores, model.chances_of(scores, int(place)), int(place), float(novel))
+        for scores, place, novel in zip(trained.scores, places, novelty[:count], strict=True)
     ]
     found: dict[str, object] = {"classes": list(model.classes)}
     for place, called in enumerate(("at the sender", "elsewhere")):
@@ -102,13 +136,22 @@ def described(name: str, collected: Collected, trained: Trained) -> dict[str, ob
         outcome = outcome_of([kept.labels[at] for at in chosen], [opinions[at] for at in chosen])
         tell(f"{name}, {called}", outcome)
         found[called] = outcome.to_dict()
-    others = [at for at, label in enumerate(collected.labels) if label == OTHER]
-    if others:
-        of_others = model.opinions(collected.features[others])
-        outcome = outcome_of([OTHER] * len(others), of_others)
+    others = labelled(collected, of_others=True)
+    if others.labels:
+        outcome = outcome_of(others.labels, of_others(model, others, novelty[count:]))
         tell(f"{name}, algorithms with other parameters", outcome)
         found["others"] = outcome.to_dict()
     return found
+
+
+def of_others(model: Model, others: LabelledFeatures, novelty: Floats) -> list[Opinion]:
+    """Return what the model says of others' flows, with novelty by trees that had not seen them."""
+    scores = model.forest.scores(others.features)
+    places = (others.features[:, FEATURES.index("vantage")] > 0).astype(np.int64).tolist()
+    return [
+        model.opinion(each, model.chances_of(each, place), place, novel)
+        for each, place, novel in zip(scores, places, novelty.tolist(), strict=True)
+    ]
 
 
 def tell(what: str, outcome: Outcome) -> None:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import random
+import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 from dumbbell import LinuxTree
 
-__all__ = ["HELD_BACK", "OTHER", "QUIC", "SAME_AS_ANOTHER", "other_cc", "sources_of"]
+__all__ = [
+    "AS_RENO", "HELD_BACK", "NEVER_SHOWN", "OTHER", "QUIC", "SAME_AS_ANOTHER", "copied", "drawn_cc",
+    "other_cc", "sources_of",
+]  # fmt: skip
 
 #: The class of what is none of the known algorithms.
 OTHER = "other"
-#: Never shown in training: what they are called when judged is "unknown" or wrong.
+#: Built in and never shown in training: what they are called is "unknown" or wrong.
 HELD_BACK = ("l3dr", "nagi")
+#: Never shown either, and not looked at before the rule was fixed: sources of this study.
+NEVER_SHOWN = ("fast", "compound", "gradient", "utility")
 #: Built-in algorithms that are learned.
 BUILT_IN = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "ledbat", "dctcp", "prague", "bbr_fca")
 #: Not learned: without other flows BBR-FCA is BBR, and is named so.
 SAME_AS_ANOTHER = ("bbr_fca",)
+#: Nor learned, but run: Linux's LP reads one-way delays from timestamps, whose offsets it does not
+#: know and which it multiplies by eight in 32 bits. On seven connections of eight it is Reno.
+AS_RENO = ("lp",)
 #: What runs over QUIC, by class: stacks with algorithms of their own, and ours in noq.
 QUIC: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "reno": ("quic/quinn:reno", "quic/noq:reno", "quic/noq@1.2.0:reno"),
@@ -70,3 +81,71 @@ def other_cc(seed: int) -> str:
     values = {name: chance.randint(*ends) for name, ends in OTHERS[key].items()}
     text = ",".join(f"{name}={value}" for name, value in values.items())
     return f"{key.strip()}:{text}"
+
+
+#: Sources of algorithms that only this study has.
+SOURCES = Path(__file__).parent / "others"
+#: Gains of each law of `others/drawn.bpf.c`, from and to, on a logarithmic scale.
+GAINS_MILLI = ((1800, 20_000), (150, 6000), (50, 1000), (300, 5000), (300, 4000), (300, 5000))
+#: With these growth is Scalable's (RFC 3649 §A): other algorithms are wanted.
+SCALABLE_MILLI, SCALABLE_BETA_PCT = (700, 1500), (78, 93)
+#: How often, of a hundred.
+SLOWER_THAN_RENO, PULSES, PAUSES, PACED = 25, 30, 15, 70
+#: Laws of delay: none as often as one.
+DELAY_LAWS = (0, 0, 0, 1, 2, 3)
+
+
+def copied(name: str, directory: Path) -> Path:
+    """Copy a source of this study to a directory: the sandbox hides those next to the package.
+
+    Parameters
+    ----------
+    name
+        Of the algorithm.
+    directory
+        Where to.
+    """
+    source = f"{name}.bpf.c"
+    return Path(shutil.copy(SOURCES / source, directory / source))
+
+
+def drawn_cc(seed: int, source: Path) -> str:
+    """Draw an algorithm that is in no use.
+
+    Parameters
+    ----------
+    seed
+        Of the draw.
+    source
+        Where `others/drawn.bpf.c` is.
+    """
+    chance = random.Random(f"drawn {seed}")  # noqa: S311 -- not for secrets
+
+    def between(low: float, high: float) -> int:
+        return round(math.exp(chance.uniform(math.log(low), math.log(high))))
+
+    def happens(percent: int) -> bool:
+        return chance.random() * 100 < percent
+
+    law = chance.randrange(len(GAINS_MILLI))
+    gain_milli, beta_pct = between(*GAINS_MILLI[law]), chance.randint(30, 95)
+    if law == 0 and happens(SLOWER_THAN_RENO):
+        gain_milli = between(80, 500)
+    is_scalable = SCALABLE_MILLI[0] < gain_milli < SCALABLE_MILLI[1]
+    if law == 1 and is_scalable and beta_pct in range(*SCALABLE_BETA_PCT):
+        beta_pct = chance.randint(30, SCALABLE_BETA_PCT[0])
+    values = {
+        "law": law,
+        "gain_milli": gain_milli,
+        "tau_ms": between(300, 10_000),
+        "beta_pct": beta_pct,
+        "delay_law": chance.choice(DELAY_LAWS),
+        "target_us": between(1000, 60_000),
+        "cut_pct": chance.randint(50, 95),
+        "period_rounds": chance.randint(2, 20) if happens(PULSES) else 0,
+        "pulse_pct": between(5, 60),
+        "pause_ms": chance.randint(2000, 20_000) if happens(PAUSES) else 0,
+        "pause_lasts_ms": chance.randint(100, 600),
+        "paced": int(happens(PACED)),
+    }
+    return f"{source}:" + ",".join(f"{name}={value}" for name, value in values.items())

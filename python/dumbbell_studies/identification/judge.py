@@ -21,8 +21,10 @@ from dumbbell.base.writing import write_file
 from dumbbell.identify import Identified, identify_flow, identify_quic_flow
 from dumbbell_studies.identification.algorithms import (
     HELD_BACK,
+    NEVER_SHOWN,
     QUIC,
     SAME_AS_ANOTHER,
+    copied,
     sources_of,
 )
 from dumbbell_studies.identification.path import DrawnPath, Kind, draw_path, scenario_of
@@ -39,8 +41,8 @@ ON_KERNEL = (
     "linux/cubic", "linux/reno", "linux/bbr", "cubic", "reno", "bbr", "bbr3", "copa", "vegas",
     "ledbat",
 )  # fmt: skip
-#: Paths of each algorithm.
-PATHS, PATHS_OF_HELD_BACK = 3, 12
+#: Paths of each algorithm, and of one that was never shown.
+PATHS, PATHS_OF_OTHERS = 3, 6
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def judged_classes(engine: str, tree: Path | None) -> list[tuple[str, Sequence[s
     return [
         *((name, choices, PATHS) for name, choices in sources.items()
           if name not in SAME_AS_ANOTHER),
-        *((cc, [cc], PATHS_OF_HELD_BACK) for cc in HELD_BACK),
+        *((cc, [cc], PATHS_OF_OTHERS) for cc in (*HELD_BACK, *NEVER_SHOWN)),
     ]  # fmt: skip
 
 
@@ -104,7 +106,8 @@ def answers_of(engine: str, kind: Kind, tree: Path | None, scratch: Path) -> Ite
     for label, cc, number in judged_runs(engine, tree):
         path = draw_path(FIRST[engine] + shift + number, kind)
         varies = engine == "simulator"
-        dumbbell.run(scenario_of(path, cc, hosts_vary=varies), engine=real, capture=scratch)
+        runs = str(copied(cc, scratch.parent)) if cc in NEVER_SHOWN else cc
+        dumbbell.run(scenario_of(path, runs, hosts_vary=varies), engine=real, capture=scratch)
         if engine == "quic":
             for flow in datagram_flows(scratch):
                 said = identify_quic_flow(flow)
@@ -119,12 +122,12 @@ def answers_of(engine: str, kind: Kind, tree: Path | None, scratch: Path) -> Ite
 
 def counted(answers: list[Answer]) -> str:
     """Write how many answers of each place were right, and which were not."""
-    lines = []
+    lines, others = [], (*HELD_BACK, *NEVER_SHOWN)
     for place in ("sender", "middle", "receiver"):
         for is_known in (True, False):
             here = [
                 each for each in answers
-                if each.place == place and (each.label not in HELD_BACK) == is_known
+                if each.place == place and (each.label not in others) == is_known
             ]  # fmt: skip
             if not here:
                 continue

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from dumbbell_studies.identification.algorithms import OTHER, QUIC, SAME_AS_ANOTHER, other_cc
+from dumbbell_studies.identification.algorithms import (
+    OTHER,
+    QUIC,
+    SAME_AS_ANOTHER,
+    drawn_cc,
+    other_cc,
+)
 from dumbbell_studies.identification.path import DrawnPath, Kind, draw_path
 
 __all__ = ["PlannedRun", "quic_plan", "tcp_plan"]
 
 #: Numbers of the runs, which are also the seeds of their paths. The judge's are others.
 MIXED, TELLING = range(1000, 2511), range(20_000, 20_460)
+#: Of drawn algorithms, which no tree for names learns from.
+DRAWN = range(40_000, 40_600)
 #: Of QUIC; in the second part each version of a stack runs on every kind of path.
 OF_QUIC = range(30_000, 30_540)
 OF_QUIC_VERSIONS = (*range(31_000, 31_432), *range(31_434, 31_866))
+#: Kinds of the paths of drawn algorithms, in turn.
+KINDS: tuple[Kind, ...] = ("telling", "any", "plain")
 #: One run in this many has a plain path.
 PLAIN_OF = 3
 #: Runs of a cycle whose algorithm is none of the known ones: no tree learns from them.
@@ -43,13 +54,15 @@ class PlannedRun:
     path: DrawnPath
 
 
-def tcp_plan(sources: Mapping[str, Sequence[str]]) -> Iterator[PlannedRun]:
+def tcp_plan(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[PlannedRun]:
     """Go through the runs of TCP.
 
     Parameters
     ----------
     sources
         What to run for each class, as `sources_of` returns it.
+    drawn
+        The source of drawn algorithms.
     """
     labels = list(sources)
     cycle = len(labels) + OTHERS_OF_CYCLE
@@ -69,6 +82,9 @@ def tcp_plan(sources: Mapping[str, Sequence[str]]) -> Iterator[PlannedRun]:
         turn = number // (len(learned) + OTHERS_OF_CYCLE)
         path = draw_path(number, "telling")
         yield PlannedRun(number, label, choices[turn % len(choices)], path)
+    for number in DRAWN:
+        path = draw_path(number, KINDS[(number - DRAWN[0]) % len(KINDS)])
+        yield PlannedRun(number, OTHER, drawn_cc(number, drawn), path)
 
 
 def quic_plan() -> Iterator[PlannedRun]:
