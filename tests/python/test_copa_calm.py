@@ -46,7 +46,8 @@ def many(cc: str) -> Run:
 
 def competing(outcome: Run) -> float:
     modes = outcome.state(0)["mode"].to_pylist()
-    return modes.count("competitive") / len(modes)
+    share: float = modes.count("competitive") / len(modes)
+    return share
 
 
 def test_many_flows_keep_a_short_queue_by_draining_it_together() -> None:

@@ -150,3 +150,17 @@ def test_a_capture_has_udp_packets(tmp_path):
             protocols.add(data[place + 28 + 14 + 9])
         place += length
     assert protocols == {UDP}
+
+
+def test_a_connection_that_its_stack_ends_makes_no_result():
+    """quinn's receiver gives up at 1,024 gaps: a window of 64 MiB, and slow start into 16 BDP."""
+    wide = scenario("quic/quinn:cubic:window_bytes=67108864", "cubic").replace(
+        rate="50mbit", buffer="16bdp"
+    )
+    run = dumbbell.run(wide)
+    (reason,) = run.verdict.reasons
+    assert (reason.status, reason.check) == ("INVALID", "connection")
+    assert "too many gaps in stream buffer" in reason.message
+    ended, other = run.summary["flows"]
+    assert ended["failure"].startswith("at 2.")
+    assert "failure" not in other

@@ -15,7 +15,7 @@ use super::connection_ids::connection_id;
 use super::host::{Host, server_config, transport};
 use super::keys::Crypto;
 use super::proto::{
-    ClientConfig, Connection, DatagramEvent, Dir, EcnCodepoint, Event, StreamEvent, StreamId, VarInt,
+    ClientConfig, Connection, ConnectionError, DatagramEvent, Dir, EcnCodepoint, Event, StreamEvent, StreamId, VarInt,
 };
 use super::stack;
 use crate::datapath::Datapath;
@@ -46,6 +46,7 @@ struct Connected {
     stays_open: bool,
     is_closed_for_writing: bool,
     progress: Progress,
+    failure: Option<String>,
     buffer: Vec<u8>,
     chunk: Bytes,
 }
@@ -76,6 +77,7 @@ pub(crate) fn pair(settings: &Settings, controller: Controller, flow: Option<Flo
         stays_open: false,
         is_closed_for_writing: false,
         progress: Progress::default(),
+        failure: None,
         buffer: Vec::new(),
         chunk: Bytes::from(vec![0; CHUNK_BYTES]),
         settings: settings.clone(),
@@ -146,7 +148,20 @@ impl Connected {
                 self.accept_stream();
             }
             (End::Receiver, Event::Stream(StreamEvent::Readable { id })) => self.read(id),
+            (_, Event::ConnectionLost { reason }) => self.fail(&reason, now_ns),
             _ => {}
+        }
+    }
+
+    /// Notes the first error that ends the connection; the end that finds it comes before the other.
+    fn fail(&mut self, reason: &ConnectionError, now_ns: u64) {
+        let is_wanted = matches!(
+            reason,
+            ConnectionError::ApplicationClosed(_) | ConnectionError::LocallyClosed
+        );
+        if !is_wanted && self.failure.is_none() {
+            let at_s = now_ns as f64 / NS_PER_S as f64;
+            self.failure = Some(format!("at {at_s:.3} s: {reason}"));
         }
     }
 
@@ -351,6 +366,10 @@ impl Pair for Connected {
 
     fn progress(&self) -> Progress {
         self.progress
+    }
+
+    fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
     }
 
     fn own_flow(&self) -> Option<&Flow> {

@@ -107,6 +107,9 @@ pub trait Pair {
     /// How far it has come.
     fn progress(&self) -> Progress;
 
+    /// When and why the connection ended by an error of a stack, if it did.
+    fn failure(&self) -> Option<&str>;
+
     /// The socket of an algorithm of ours that runs behind the stack's controller.
     fn own_flow(&self) -> Option<&Flow>;
 }

@@ -112,6 +112,8 @@ records! {
         requests: Option<RequestSummary>, IF_ANY;
         /// What the application measured by itself, by names with units; only if it did.
         application: BTreeMap<&'static str, i64>, IF_ANY;
+        /// When and why an error of a QUIC stack ended its connection; only if one did.
+        failure: Option<String>, IF_ANY.and(SIMULATOR);
     }
 }
 

@@ -94,6 +94,11 @@ impl QuicFlow {
         self.pair.progress().is_established
     }
 
+    /// When and why the connection ended by an error, if it did.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        self.pair.failure()
+    }
+
     /// The socket of an algorithm of ours.
     pub(crate) fn own_flow(&self) -> Option<&dumbbell_cc::Flow> {
         self.pair.own_flow()

@@ -224,6 +224,7 @@ fn quic_summary(flow: &QuicFlow, scenario: &Scenario, counts: &Counts<'_>) -> Fl
         group: flow.group,
         cc: scenario.groups[flow.group as usize].cc.name.clone(),
         base_rtt_us: base_rtt_us(scenario, flow.group),
+        failure: flow.failure().map(str::to_owned),
         ..flow_summary(&life, &flow.sent, &flow.arrived, &flow.rtt, counts)
     }
 }

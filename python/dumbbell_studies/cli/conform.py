@@ -14,6 +14,7 @@ from dumbbell.run import SIMULATOR
 from dumbbell.runs import Cache
 from dumbbell.terminal import (
     OUTPUT,
+    Engine,
     Jobs,
     Json,
     LinuxTreeOption,
@@ -22,7 +23,6 @@ from dumbbell.terminal import (
     complete_what,
     note_cache,
     note_missing_figures,
-    options,
     print_json,
     print_line,
     print_table,
@@ -87,7 +87,7 @@ def conform_command(
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="The first of them.", rich_help_panel=CONFORM)
     ] = 1,
-    engine: options.Engine = SIMULATOR,
+    engine: Engine = SIMULATOR,
     unsafe: UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     linux_tree: LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     jobs: Jobs = None,

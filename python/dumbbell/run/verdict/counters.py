@@ -20,6 +20,7 @@ __all__ = [
     "check_conservation",
     "check_cwnd_zero",
     "check_ecn",
+    "check_failures",
     "check_idle",
     "check_limited",
     "check_rto_stalls",
@@ -71,6 +72,13 @@ def check_conservation(scenario: Scenario, summary: SummaryRecord) -> Iterator[R
             copied = f" and {copies} were copied" if copies else ""
             wrong.append((flow, f"{sent}{copied}, {accounted} accounted for"))
     yield from about_flows(INVALID, "conservation", "packets went missing", wrong, scenario)
+
+
+def check_failures(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
+    """No connection was ended by an error of its stack, after which its flow gets nothing."""
+    wrong = [(flow, flow["failure"]) for flow in summary["flows"] if flow.get("failure")]
+    what = "ended by an error of the stack, and got nothing from then on"
+    yield from about_flows(INVALID, "connection", what, wrong, scenario)
 
 
 def check_congestion_control(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
