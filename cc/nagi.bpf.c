@@ -340,6 +340,8 @@ static void nagi_compete_round(struct nagi *ca, u64 now)
 static void nagi_dip_round(struct nagi *ca, u64 now)
 {
 	enum dip_state state = dip_round(&ca->dip, &ca->path, ca->w, dip_pct);
+	/* Perhaps BBR's: its pacing does not put in the place of what a dip takes off, so S comes out near 1. */
+	bool is_bbr_near = probe_ms && ca->probe.back_us && now - ca->probe.back_us < BBR_PROBE_MOST_US;
 
 	if (state == DIP_GOES_ON)
 		return;
@@ -349,10 +351,10 @@ static void nagi_dip_round(struct nagi *ca, u64 now)
 	if (state == DIP_IS_VOID)
 		return;
 	ca->level = quarter_octaves(ca->dip.from_us);
-	if (ca->dip.share_pct >= 80 && ca->dip.share_pct <= 120) {
+	if (ca->dip.share_pct >= 80 && ca->dip.share_pct <= 120 && !is_bbr_near) {
 		nagi_enter_drain(ca, now, ca->w * ca->path.base_us / max(ca->dip.from_us, 1U), true);
-	} else if (ca->dip.share_pct > enough_pct && ca->dip.share_pct < 80) {
-		ca->w = max(ca->w - ca->w * (ca->dip.share_pct - enough_pct) / 100, 2 * W_ONE);
+	} else if (ca->dip.share_pct > enough_pct && ca->dip.share_pct <= 120) {
+		ca->w = max(ca->w - ca->w * (min(ca->dip.share_pct, 100U) - min(enough_pct, 100U)) / 100, 2 * W_ONE);
 	} else if (ca->dip.share_pct < enough_pct / 2) {
 		ca->cubic.w_max = max(ca->cubic.w_max, 2 * ca->w);
 		cubic_window_start(&ca->cubic, now, ca->w);
