@@ -1,6 +1,7 @@
 """Where nagi's law of `delay` is stable: a region by its linear model, and simulated points on it.
 
-``python tools/nagi_stability.py`` draws ``docs/figures/nagi-stability.svg`` and prints the points.
+``python tools/nagi_stability.py`` draws ``docs/figures/nagi-stability.svg`` and prints the points,
+``python tools/nagi_stability.py bounds`` prints the law's queue and pace, and what they are in runs.
 docs/notes/nagi.md has the model.
 
 Flow i has the window w, the RTT R = τ + q and moves once per round by g·min(R, T₀)/T₀ of the way to
@@ -171,10 +172,51 @@ def main() -> None:
     path.write_text(compact(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
+def measure_bounds() -> None:
+    """Print queues and e-folds of a difference of two flows' windows: bound, measured, ratio.
+
+    In equilibrium N flows queue c·root(N·T₀/capacity), and two packets of each at most wait besides.
+    A difference decays by a = γq/(2R²), once the sum is at rest.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        cc = f"{variant_of(Path(name), GAIN)}:drain_ms=0"
+        for flows, rate_mbit, rtt_ms in ((1, 50, 40), (4, 50, 40), (16, 100, 40), (64, 500, 40)):
+            run = dumbbell.run(Scenario(
+                [Group(cc=cc, flows=flows, jitter="1s")], rate=f"{rate_mbit}mbit",
+                rtt=f"{rtt_ms}ms", buffer="10bdp", time="60s", sample="10ms", seed=SEEDS[0],
+            ))  # fmt: skip
+            capacity = rate_mbit * 1e6 / PACKET_BITS
+            law = C * math.sqrt(flows * T0 / capacity)
+            bound = law + 2 * flows / capacity
+            queue = run.queue.to_pandas()
+            measured = float(queue.sojourn_us[queue.time_us > 20_000_000].mean()) / 1e6
+            print(f"{flows} flows, {rate_mbit} Mbit/s: law {law * 1e3:.2f} ms, bound "
+                  f"{bound * 1e3:.2f}, measured {measured * 1e3:.2f}, {measured / bound:.2f} of it")
+        for rtt_ms in (20, 40, 80):
+            print(fairness_of(cc, rtt_ms))
+
+
+def fairness_of(cc: str, rtt_ms: int) -> str:
+    """Return the e-fold of the difference between a flow of 50 Mbit/s and one that joins it."""
+    run = dumbbell.run(Scenario(
+        [Group(cc=cc), Group(cc=cc, start="10s")], rate="50mbit", rtt=f"{rtt_ms}ms",
+        buffer="4bdp", time="60s", sample="40ms", seed=SEEDS[0],
+    ))  # fmt: skip
+    windows = [run.state(group).to_pandas().set_index("time_us").w_pkts for group in (0, 1)]
+    both = np.column_stack([each[each.index > 11_000_000].to_numpy() for each in windows])
+    apart = np.abs(both[:, 0] - both[:, 1]) / both.sum(axis=1)
+    above = int(np.argmax(apart < apart[0] / math.e)) if (apart < apart[0] / math.e).any() else 0
+    queue = C * math.sqrt(2 * T0 / (50e6 / PACKET_BITS))
+    rtt = rtt_ms / 1e3 + queue
+    bound = 2 * rtt**2 / (GAIN * min(rtt, T0) / T0 * queue)
+    return (f"two flows, {rtt_ms} ms: differ by {apart[0]:.2f} of the sum after 1 s; an e-fold takes "
+            f"{bound:.2f} s by the law, measured {above * 0.04:.2f} s")  # fmt: skip
+
+
 def columns(points: Sequence[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
     """Return x and y of points."""
     return np.array([x for x, _ in points]), np.array([y for _, y in points])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measure_bounds() if sys.argv[1:] == ["bounds"] else main())

@@ -8,9 +8,8 @@
  * slots for ACKs do, is in both, and is not taken for a queue.
  *
  * A base that is too low starves a flow (Arun, Alizadeh and Balakrishnan, SIGCOMM 2022). So a fall of the RTT is not
- * believed if it is short, deeper than bursts go, which is three fifths of the queue that is wanted, and one step since it
- * began is higher than half of it:
- * the path was another for a moment. A queue that was drained fills again by a ramp.
+ * believed if it is short, deeper than bursts go, which is three fifths of the queue that is wanted, and one step since
+ * it began is higher than half of it: the path was another for a moment. A queue that was drained fills again by a ramp.
  *
  * And where the RTT moves more than own flows make it, a multiple of that is added to the base: from packet to packet
  * within a round, or from round to round. Own flows' queue moves too, but by a ramp, and not to and fro: what counts is how
