@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--seed", type=int, default=9500)
     given = parser.parse_args(arguments)
-    dice = random.Random(given.seed)
+    dice = random.Random(given.seed)  # noqa: S311
     ends = time.monotonic() + 60 * given.minutes
     count, found = 0, 0
     while time.monotonic() < ends:
@@ -82,9 +82,11 @@ def main(arguments: Sequence[str]) -> None:
         if has_two_kinds(scenario):
             found += 1
             own, guest = scenario.groups
-            print(f"two kinds last: {own.flows} flows within {own.jitter}, {scenario.rate}, "
-                  f"{scenario.rtt}, {scenario.buffer}, {guest.flows} of {guest.cc} from "
-                  f"{guest.start}, seed {scenario.seed}")
+            print(
+                f"two kinds last: {own.flows} flows within {own.jitter}, {scenario.rate}, "
+                f"{scenario.rtt}, {scenario.buffer}, {guest.flows} of {guest.cc} from "
+                f"{guest.start}, seed {scenario.seed}"
+            )
     print(f"{found} of {count} scenarios in {given.minutes:g} minutes, seeds from {given.seed}")
 
 

@@ -1,7 +1,7 @@
 """Where nagi's law of `delay` is stable: a region by its linear model, and simulated points on it.
 
 ``python tools/nagi_stability.py`` draws ``docs/figures/nagi-stability.svg`` and prints the points,
-``python tools/nagi_stability.py bounds`` prints the law's queue and pace, and what they are in runs.
+``python tools/nagi_stability.py bounds`` prints the law's queue and pace, and those of runs.
 docs/notes/nagi.md has the model.
 
 Flow i has the window w, the RTT R = τ + q and moves once per round by g·min(R, T₀)/T₀ of the way to
@@ -151,7 +151,7 @@ def main() -> None:
     for at, long_ms in enumerate(LONG_MS):
         stays = [g for rtt, g in calm if rtt == long_ms]
         leaves = [g for rtt, g in moving if rtt == long_ms]
-        print(f"{long_ms} ms: stable below {apart[at]:.2f} (apart) and {in_step[at]:.2f} (in step); "
+        print(f"{long_ms} ms: stable below {apart[at]:.2f} apart and {in_step[at]:.2f} in step; "
               f"calm {stays}, oscillates {leaves}")  # fmt: skip
     ticks = tuple(float(each) for each in LONG_MS)
     curves = (
@@ -175,7 +175,7 @@ def main() -> None:
 def measure_bounds() -> None:
     """Print queues and e-folds of a difference of two flows' windows: bound, measured, ratio.
 
-    In equilibrium N flows queue c·root(N·T₀/capacity), and two packets of each at most wait besides.
+    In equilibrium N flows queue c·root(N·T₀/capacity), and at most two packets of each besides.
     A difference decays by a = γq/(2R²), once the sum is at rest.
     """
     with tempfile.TemporaryDirectory() as name:
@@ -190,8 +190,10 @@ def measure_bounds() -> None:
             bound = law + 2 * flows / capacity
             queue = run.queue.to_pandas()
             measured = float(queue.sojourn_us[queue.time_us > 20_000_000].mean()) / 1e6
-            print(f"{flows} flows, {rate_mbit} Mbit/s: law {law * 1e3:.2f} ms, bound "
-                  f"{bound * 1e3:.2f}, measured {measured * 1e3:.2f}, {measured / bound:.2f} of it")
+            print(
+                f"{flows} flows, {rate_mbit} Mbit/s: law {law * 1e3:.2f} ms, bound "
+                f"{bound * 1e3:.2f}, measured {measured * 1e3:.2f}, {measured / bound:.2f} of it"
+            )
         for rtt_ms in (20, 40, 80):
             print(fairness_of(cc, rtt_ms))
 
@@ -209,7 +211,7 @@ def fairness_of(cc: str, rtt_ms: int) -> str:
     queue = C * math.sqrt(2 * T0 / (50e6 / PACKET_BITS))
     rtt = rtt_ms / 1e3 + queue
     bound = 2 * rtt**2 / (GAIN * min(rtt, T0) / T0 * queue)
-    return (f"two flows, {rtt_ms} ms: differ by {apart[0]:.2f} of the sum after 1 s; an e-fold takes "
+    return (f"two flows, {rtt_ms} ms: differ by {apart[0]:.2f} of the sum after 1 s; an e-fold: "
             f"{bound:.2f} s by the law, measured {above * 0.04:.2f} s")  # fmt: skip
 
 
@@ -219,4 +221,7 @@ def columns(points: Sequence[tuple[float, float]]) -> tuple[np.ndarray, np.ndarr
 
 
 if __name__ == "__main__":
-    sys.exit(measure_bounds() if sys.argv[1:] == ["bounds"] else main())
+    if sys.argv[1:] == ["bounds"]:
+        measure_bounds()
+    else:
+        main()
