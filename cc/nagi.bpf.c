@@ -19,7 +19,7 @@
  * path_rtt.h.
  *
  * Dip, the way back: no flow can tell its own kind from others by watching. So all of the kind take dip_pct off
- * their windows at once, for three rounds, and put it back for three. When? When the RTT has risen past a half octave,
+ * their windows at once, for three rounds, and put it back for three. When? When the RTT has risen past a quarter octave,
  * which those of one path see together whichever base they believe, or dip_ms after the last. By Little's law the RTT
  * moves by the kind's share S of what is in flight: 1 when alone, and then the queue is theirs to drain. A flow that
  * is one of two kinds stops growing at a half, gives back what is above, and below a quarter aims at twice its
@@ -39,7 +39,7 @@
 #include "bbr_probe.h"
 #include "cubic_window.h"
 #include "dip.h"
-#include "half_octaves.h"
+#include "quarter_octaves.h"
 #include "path_rtt.h"
 #include "rounds.h"
 #include "square_root.h"
@@ -56,8 +56,8 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define GAIN		192U		/* [1/256] of the way to the target per T0 */
 #define STARTUP_SAMPLES	8U
 
-PARAM(u32, root_milli, 225, 1, 4000, "/1000", "c: queueing delay over root(T0/rate)");
-PARAM(u32, ceiling_us, 10000, 100, 1000000, "us", "own flows queue no longer; 10 ms: at RTTs below 99 ms");
+PARAM(u32, root_milli, 280, 1, 4000, "/1000", "c: queueing delay over root(T0/rate)");
+PARAM(u32, ceiling_us, 13500, 100, 1000000, "us", "own flows queue no longer; 13.5 ms: at RTTs below 116 ms");
 PARAM(u32, drain_ms, 5000, 0, 600000, "ms", "so long without an RTT near the base: drain; 0: never");
 PARAM(u32, dip_pct, 30, 0, 90, "%", "off the window to find out whose queue it is, at most; 0: never");
 PARAM(u32, dip_ms, 4000, 0, 600000, "ms", "and six round trips after a dip: the next; 0: by the RTT only");
@@ -66,7 +66,7 @@ PARAM(u32, enough_pct, 50, 1, 200, "%",
 PARAM(u32, jitter_us, 20000, 0, 1000000, "us", "the path's RTT moves by no more than that without a queue");
 PARAM(u32, by_interval, 1, 0, 1, "", "w_max from the interval between losses; 0: from its own losses only");
 PARAM(u32, probe_ms, 12000, 0, 600000, "ms", "how long after a ProbeRTT of BBR's flows losses are ignored; 0: never");
-PARAM(u32, lenient_pct, 95, 70, 100, "%", "of w left at losses that come sooner than Reno's could");
+PARAM(u32, lenient_pct, 90, 70, 100, "%", "of w left at losses that come sooner than Reno's could");
 
 enum nagi_mode { STARTUP, DELAY, DRAIN, COMPETE, DIP };
 
@@ -90,7 +90,7 @@ struct nagi {
 	u32	velocity;	/* v */
 	u32	alpha;
 	u32	bw;		/* greatest delivery rate of this round; [packets/s] */
-	u32	level;		/* of the RTT, in half octaves */
+	u32	level;		/* of the RTT, in quarter octaves */
 	u32	loss_avg;	/* moving average of a round's loss; [1/256 %] */
 	u32	early;		/* losses in a row that came too soon for Reno */
 	u8	mode;
@@ -133,20 +133,20 @@ static u32 nagi_wanted_us(const struct nagi *ca)
 	return (u64)ca->alpha * ca->path.round_us / max(ca->w, W_LEAST);
 }
 
+/* BBR probes with 1.25 times the rate, so a fifth can be lost. With much of its own in flight it no longer sees the base. */
+static bool nagi_knows_bbr(const struct nagi *ca, u64 now)
+{
+	return ca->probe.seen_us && now - ca->probe.seen_us < probe_ms * USEC_PER_MSEC && ca->loss_avg < 20 * 256;
+}
+
 static void nagi_cubic_grow(struct nagi *ca, u64 now, u32 acked)
 {
-	if (ca->dip.share_pct >= enough_pct) {
+	if (ca->dip.share_pct >= enough_pct || nagi_knows_bbr(ca, now)) {
 		ca->cubic.w_max = ca->w;
 		cubic_window_start(&ca->cubic, now, ca->w);
 		return;
 	}
 	ca->w = min(ca->w + cubic_window_growth(&ca->cubic, now, ca->path.round_us, ca->w, acked), W_MOST);
-}
-
-/* BBR probes with 1.25 times the rate, so a fifth can be lost. With much of its own in flight it no longer sees the base. */
-static bool nagi_saw_probe(const struct nagi *ca, u64 now)
-{
-	return ca->probe.seen_us && now - ca->probe.seen_us < probe_ms * USEC_PER_MSEC && ca->loss_avg < 20 * 256;
 }
 
 /*
@@ -199,7 +199,7 @@ static void nagi_enter_compete(struct nagi *ca, u64 now)
 	/* The rate that it had before it yielded to them. */
 	ca->w = max(max(ca->w, ca->hold), min(ca->usual * ca->path.round_us / max(ca->path.base_us, 1U), W_MOST));
 	ca->cubic.w_max = ca->w;
-	ca->level = half_octaves(ca->path.round_us);
+	ca->level = quarter_octaves(ca->path.round_us);
 	ca->rounds = ca->dip.share_pct = 0;
 	ca->phase_us = now;
 	cubic_window_start(&ca->cubic, now, ca->w);
@@ -281,13 +281,44 @@ static void nagi_drain_round(struct nagi *ca, u64 now)
 	nagi_enter_delay(ca);
 }
 
+/*
+ * Quarters of an octave above twice the base, halves below: there the queue is short, and a dip at each quarter of it
+ * costs more than it finds.
+ */
+static bool nagi_is_at_next_level(const struct nagi *ca, u32 level)
+{
+	return path_rtt_queue_us(&ca->path) > ca->path.base_us ? level > ca->level : level / 2 > ca->level / 2;
+}
+
+/*
+ * The queue is nearly empty: part of the link is unused. Next to BBR's flows that is so while they have left for
+ * ProbeRTT, from the third round on; a step is seen after two rounds, and goes over the BDP by an eighth at most.
+ */
+static void nagi_take_unused(struct nagi *ca, u64 now)
+{
+	ca->alpha = nagi_alpha(ca);
+	if (path_rtt_queue_us(&ca->path) >= nagi_wanted_us(ca))
+		return;
+	if (!nagi_knows_bbr(ca, now))
+		ca->w += ca->alpha * GAIN >> 8;
+	else if (ca->rounds >= BBR_PROBE_EMPTY_ROUNDS && ca->rounds % 2)
+		ca->w = min(ca->w + ca->w / 8, W_MOST);
+}
+
+/* In BBR's ProbeRTT all that is in flight was the kind's own, so its RTT over the base is w over the kind's BDP. */
+static void nagi_end_probe(struct nagi *ca, u64 now)
+{
+	if (ca->probe.seen_us == now && ca->probe.own_us != NO_RTT)
+		ca->w = max(ca->w * ca->path.base_us / max(ca->probe.own_us, max(ca->path.base_us, 1U)), 2 * W_ONE);
+}
+
 static void nagi_compete_round(struct nagi *ca, u64 now)
 {
-	u32 level = half_octaves(ca->path.round_us);
+	u32 level = quarter_octaves(ca->path.round_us);
 	/* A small share takes long to become enough. */
 	u64 wait_us = (dip_ms * USEC_PER_MSEC + 2ULL * DIP_ROUNDS * ca->path.round_us) * enough_pct /
 		      clamp(ca->dip.share_pct, max(enough_pct / 4, 1U), enough_pct);
-	bool is_due = level > ca->level || (dip_ms && now - ca->phase_us > wait_us);
+	bool is_due = nagi_is_at_next_level(ca, level) || (dip_ms && now - ca->phase_us > wait_us);
 
 	ca->level = level;
 	if (path_rtt_queue_us(&ca->path) < ceiling_us / 2) {
@@ -295,14 +326,12 @@ static void nagi_compete_round(struct nagi *ca, u64 now)
 			ca->near_us = now;
 			nagi_enter_delay(ca);
 		}
-		/* This part of the link is unused: take it as in DELAY. */
-		ca->alpha = nagi_alpha(ca);
-		if (path_rtt_queue_us(&ca->path) < nagi_wanted_us(ca))
-			ca->w += ca->alpha * GAIN >> 8;
+		nagi_take_unused(ca, now);
 		return;
 	}
 	ca->rounds = 0;
-	if (is_due) {
+	/* Next to BBR a dip finds too much: what it takes off, BBR's pacing does not put in its place. */
+	if (is_due && !nagi_knows_bbr(ca, now)) {
 		ca->mode = DIP;
 		dip_begin(&ca->dip);
 	}
@@ -311,6 +340,8 @@ static void nagi_compete_round(struct nagi *ca, u64 now)
 static void nagi_dip_round(struct nagi *ca, u64 now)
 {
 	enum dip_state state = dip_round(&ca->dip, &ca->path, ca->w, dip_pct);
+	/* Perhaps BBR's: its pacing does not put in the place of what a dip takes off, so S comes out near 1. */
+	bool is_bbr_near = probe_ms && ca->probe.back_us && now - ca->probe.back_us < BBR_PROBE_MOST_US;
 
 	if (state == DIP_GOES_ON)
 		return;
@@ -319,11 +350,11 @@ static void nagi_dip_round(struct nagi *ca, u64 now)
 	ca->phase_us = now;
 	if (state == DIP_IS_VOID)
 		return;
-	ca->level = half_octaves(ca->dip.from_us);
-	if (ca->dip.share_pct >= 80 && ca->dip.share_pct <= 120) {
+	ca->level = quarter_octaves(ca->dip.from_us);
+	if (ca->dip.share_pct >= 80 && ca->dip.share_pct <= 120 && !is_bbr_near) {
 		nagi_enter_drain(ca, now, ca->w * ca->path.base_us / max(ca->dip.from_us, 1U), true);
-	} else if (ca->dip.share_pct > enough_pct && ca->dip.share_pct < 80) {
-		ca->w = max(ca->w - ca->w * (ca->dip.share_pct - enough_pct) / 100, 2 * W_ONE);
+	} else if (ca->dip.share_pct > enough_pct && ca->dip.share_pct <= 120) {
+		ca->w = max(ca->w - ca->w * (min(ca->dip.share_pct, 100U) - min(enough_pct, 100U)) / 100, 2 * W_ONE);
 	} else if (ca->dip.share_pct < enough_pct / 2) {
 		ca->cubic.w_max = max(ca->cubic.w_max, 2 * ca->w);
 		cubic_window_start(&ca->cubic, now, ca->w);
@@ -367,6 +398,7 @@ static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limit
 		break;
 	case COMPETE:
 		bbr_probe_round(&ca->probe, &ca->path, now);
+		nagi_end_probe(ca, now);
 		nagi_compete_round(ca, now);
 		break;
 	case DIP:
@@ -451,7 +483,7 @@ void BPF_PROG(nagi_cong_control, struct sock *sk, u32 ack, int flag, const struc
 	if (ca->mode == STARTUP && rs->acked_sacked && !rs->is_app_limited)
 		ca->w = min(ca->w + ((u64)rs->acked_sacked << W_SHIFT), W_MOST);
 	if (ca->mode == COMPETE || ca->mode == DIP) {
-		if (rs->losses > 0 && now - ca->cut_us > ca->path.round_us && !nagi_saw_probe(ca, now))
+		if (rs->losses > 0 && now - ca->cut_us > ca->path.round_us && !nagi_knows_bbr(ca, now))
 			nagi_cut(ca, now, false, (u32)rs->losses * 100 / max(rs->prior_in_flight, 1U));
 		else if (ca->mode == COMPETE && rs->acked_sacked)
 			nagi_cubic_grow(ca, now, rs->acked_sacked);

@@ -18,6 +18,7 @@
 #define BBR_PROBE_LEAST_US	4500000U	/* from one to the next: 5 or 10 s, */
 #define BBR_PROBE_MOST_US	12000000U	/* and the round trips until the queue is back */
 #define BBR_PROBE_NOISE_US	1500U		/* bursts move the RTT by so much */
+#define BBR_PROBE_EMPTY_ROUNDS	3U		/* before, an observer that is paced by the RTT with BBR's queue has less in flight too */
 
 struct bbr_probe {
 	u64	seen_us;	/* when the queue was back after the last of two or more; 0: not BBR */
@@ -26,6 +27,8 @@ struct bbr_probe {
 	u64	to_us;		/* to the one that ended then */
 	u32	full_us;	/* the RTT of the two rounds that it fell from */
 	u32	base_us;	/* the base when what was seen before was discarded */
+	u32	near_rounds;	/* of this time near the base */
+	u32	own_us;	/* least RTT from the third of them on; NO_RTT: none */
 	u32	rounds;		/* since it was near the base, 1 when it is; 0: too long ago */
 };
 
@@ -54,15 +57,21 @@ static __always_inline void bbr_probe_end(struct bbr_probe *probe, u32 base_us, 
 /* After each round in which the observer does not move the RTT itself. */
 static __always_inline void bbr_probe_round(struct bbr_probe *probe, const struct path_rtt *path, u64 now)
 {
-	u32 near_us = path->base_us + BBR_PROBE_NOISE_US;
 	u32 full_us = max(probe->full_us, path->base_us) - path->base_us;
+	/* Once known, the observer may have taken what BBR left, and some more. */
+	u32 near_us = path->base_us + max(BBR_PROBE_NOISE_US, probe->seen_us ? min(path->base_us, full_us) / 4 : 0U);
 
 	if (near_us < probe->base_us || path->base_us > probe->base_us + BBR_PROBE_NOISE_US) {
 		probe->base_us = path->base_us;
 		probe->rounds = 0;
 	} else if (path->round_us <= near_us) {
-		if (!probe->rounds)
+		if (!probe->rounds) {
 			probe->full_us = max(path->before_us[0], path->before_us[1]);
+			probe->near_rounds = 0;
+			probe->own_us = NO_RTT;
+		}
+		if (++probe->near_rounds >= BBR_PROBE_EMPTY_ROUNDS)
+			probe->own_us = min(probe->own_us, path->round_us);
 		if (probe->rounds != 1)
 			probe->from_us = now;
 		probe->to_us = now;

@@ -8,8 +8,8 @@
  * slots for ACKs do, is in both, and is not taken for a queue.
  *
  * A base that is too low starves a flow (Arun, Alizadeh and Balakrishnan, SIGCOMM 2022). So a fall of the RTT is not
- * believed if it is short, deeper than the queue that is wanted, and one step since it began is higher than half of it:
- * the path was another for a moment. A queue that was drained fills again by a ramp.
+ * believed if it is short, deeper than bursts go, which is three fifths of the queue that is wanted, and one step since
+ * it began is higher than half of it: the path was another for a moment. A queue that was drained fills again by a ramp.
  *
  * And where the RTT moves more than own flows make it, a multiple of that is added to the base: from packet to packet
  * within a round, or from round to round. Own flows' queue moves too, but by a ramp, and not to and fro: what counts is how
@@ -93,7 +93,7 @@ static __always_inline void path_rtt_learn_base(struct path_rtt *path, u64 now, 
 		depth_us = least_us - path->fall_us;
 		if (path->round_us < least_us && now - path->fell_us < PATH_RTT_HELD_US)
 			return;
-		if (path->round_us >= least_us && depth_us > wanted_us && path->jump_us > depth_us / 2) {
+		if (path->round_us >= least_us && depth_us > wanted_us * 3 / 5 && path->jump_us > depth_us / 2) {
 			path->is_in_doubt = true;
 			path->fall_us = NO_RTT;
 			return;
