@@ -338,13 +338,23 @@ def test_of_a_program_only_packets_are_compared(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(PROGRAM, encoding="utf-8")
     subject = subject_of(str(file), UML)
-    assert (subject.label, subject.is_program) == ("mine", True)
+    assert (subject.label, subject.is_program) == (str(file), True)
     scenario = PATH[0].pair(subject.group, partial(Group, "cubic"), 7)
     assert [bool(group.client) for group in scenario.groups] == [True, False]
     some: Runs = [{check.name: 1.0 for check in CHECKS} for _ in range(3)]
     seen = {each.check.name for each in compare_responses(some, some, of_packets=True)}
     assert "packets_at_once" in seen
     assert not seen & {"decrease", "decrease_below", "growth", "growth_below", "pause_rtts"}
+
+
+def test_a_program_is_not_taken_for_what_has_its_name(tmp_path):
+    labels = {subject_of("cubic", UML).label}
+    for directory in ("a", "b"):
+        file = tmp_path / directory / "cubic.toml"
+        file.parent.mkdir()
+        file.write_text(PROGRAM, encoding="utf-8")
+        labels.add(subject_of(str(file), UML).label)
+    assert len(labels) == 3
 
 
 def test_a_flow_that_moves_nothing_is_named_with_its_path():

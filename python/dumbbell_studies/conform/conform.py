@@ -253,9 +253,9 @@ def conform(
         An algorithm, the grid or a run is invalid.
     """
     engine = how.get("engine", SIMULATOR)
-    subjects = {each.label: each for each in (subject_of(cc, engine) for cc in (test, reference))}
-    test, reference = (subject_of(cc, engine).label for cc in (test, reference))
-    has_program = any(each.is_program for each in subjects.values())
+    one, other = (subject_of(cc, engine) for cc in (test, reference))
+    test, reference = one.label, other.label
+    has_program = one.is_program or other.is_program
     if reps < MIN_REPS:
         raise ScenarioError(f"reps is {reps}; use at least {MIN_REPS}, for an interval", key="reps")
     paths = grid_named(grid) if cells is None else list(cells)
@@ -274,7 +274,7 @@ def conform(
                 )
         return Run(run.scenario, run.summary, {})  # all tables would not fit in memory
 
-    scenarios = scenarios_of(paths, subjects[test], subjects[reference], seeds, others)
+    scenarios = scenarios_of(paths, one, other, seeds, others)
     how = {"cache": None, **how}
     runs = run_all(scenarios.items(), on_finished=take, **how)
 

@@ -21,7 +21,7 @@ class Subject:
     Attributes
     ----------
     label
-        The algorithm, or the program's file.
+        The algorithm, or the program's file, as it was named: two of one label are the same.
     model
         The group that runs it.
     """
@@ -71,4 +71,4 @@ def program_of(file: str, engine: str) -> Subject:
         raise ScenarioError(
             f"{file}: is a program, which the simulator does not run; use `--engine uml`"
         )
-    return Subject(Path(file).stem, groups[0])
+    return Subject(file, groups[0])
