@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell import Capture, Run, Scenario, run_all
+from dumbbell import Capture, Group, Link, Run, Scenario, _core, run_all
 from dumbbell.base.errors import DumbbellError
 from dumbbell.congestion_control import CongestionControlChoice, short_names
 from dumbbell.runs.key import run_key
@@ -34,6 +34,9 @@ MISTAKES = {
     "quic/noq:copa:velocity=3": "did you mean `velocity_max`?",
     "quic/noq:./none.bpf.c": "no such file",
     "quic": "a QUIC flow is `quic/quinn:cubic` or `quic/noq:copa`",
+    "quic:cubic": "a QUIC flow is `quic/quinn:cubic` or `quic/noq:copa`",
+    "quinn:bbr": "unknown congestion control `quinn`, which is a QUIC stack; a flow of it is",
+    "noq@1.1.0:bbr3": "a flow of it is `quic/noq:cubic`",
 }
 
 
@@ -76,6 +79,24 @@ def test_a_run_is_the_same_again_and_with_any_number_of_jobs():
     assert one[0].flows.equals(one[2].flows)
     several = run_all(pairs, jobs=4)
     assert [run.to_json() for run in several.values()] == [run.to_json() for run in one.values()]
+
+
+def test_what_impairments_garble_stops_no_version():
+    """Each version parses both ways what is delivered with a byte changed, and the same again."""
+    versions = [name for name in _core.quic_algorithms() if name.endswith(":cubic")]
+    assert len(versions) == 5
+    path = {"rate": "20mbit", "delay": "20ms", "impair": "corrupt:probability=2%,delivered=on"}
+    links = [Link("there", **path), Link("back", **path)]
+    pairs = [
+        (cc, Scenario([Group(cc, route=["there"], back=["back"])], links=links, time="4s"))
+        for cc in (*versions, "quic/noq:copa", "quic/noq@1.2.0:dumbbell/bbr3")
+    ]
+    runs, again = run_all(pairs, jobs=1), run_all(pairs, jobs=4)
+    for cc, run in runs.items():
+        flow = run.to_dict()["flows"][0]
+        assert flow["received_bytes"] > 100_000, cc
+        assert flow["lost_pkts"] > flow["dropped_pkts"], cc
+        assert run.to_json() == again[cc].to_json(), cc
 
 
 def test_versions_and_parameters_are_in_the_key():

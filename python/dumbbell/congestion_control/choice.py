@@ -422,6 +422,8 @@ class CongestionControlChoice:
         params: dict[str, int] = {}
         for part in filter(None, rest.split(",")):
             key, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals:
+                cls(name, preset=preset)  # an unknown name says more than what follows it
             if not equals and key in congestion_controls():
                 raise ScenarioError(
                     f"`{excerpt(text)}`: `{key}` is not a parameter; separate algorithms "

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 
 from dumbbell.base.errors import nearest
+from dumbbell.congestion_control.quic import QUIC, names_of_stacks
 
 __all__ = ["what_is_meant"]
 
@@ -29,4 +30,6 @@ def what_is_meant(name: str, known: Collection[str]) -> str:
         return f"; for {times[2]} flows of each algorithm use `--flows {times[2]}`"
     if times and times[1] in known:
         return f"; for {times[2]} flows use `--set {times[1]}.flows={times[2]}`"
+    if f"{QUIC}{name}:cubic" in names_of_stacks():
+        return f", which is a QUIC stack; a flow of it is `{QUIC}{name}:cubic`"
     return NO_ALGORITHM.get(name) or nearest(name, known)
