@@ -10,7 +10,7 @@ import numpy as np
 from dumbbell.run import Run
 from dumbbell_studies.conform.envelope import Points
 
-__all__ = ["points_of"]
+__all__ = ["column", "points_of"]
 
 #: Base RTTs between two points of an envelope, as QUICbench has them.
 POINT_RTTS = 10

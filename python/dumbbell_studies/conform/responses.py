@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dumbbell.run import Run
 from dumbbell.scenario import Group, Link, Scenario
+from dumbbell_studies.conform.points import column
 from dumbbell_studies.conform.transport_responses import (
     SENDER,
     SENDER_LINK,
@@ -92,7 +93,7 @@ class Series:
         cwnd, ssthresh, time_us = (
             column(run.flows, name) for name in ("cwnd_pkts", "ssthresh_pkts", "time_us")
         )
-        ssthresh += ROUNDED_DOWN
+        ssthresh = ssthresh + ROUNDED_DOWN
         state = next((run.tables[name] for name in run.tables if name.startswith("state-0-")), None)
         if state is not None and "cwnd_bytes" in state.column_names:  # a stack counts bytes
             of_bytes, threshold = column(state, "cwnd_bytes"), column(state, "ssthresh_bytes")
@@ -120,12 +121,6 @@ class Series:
             is_cut = (now != last) & np.isfinite(now) & np.isfinite(last)
             is_cut &= (now < LEAST_CUT * before) & (self.time_s[1:] >= WARMUP_S)
         return [int(each) + 1 for each in np.flatnonzero(is_cut)]
-
-
-def column(table: object, name: str) -> FloatArray:
-    """Return a column as floats, with NaN where it has no value."""
-    values: FloatArray = table.column(name).to_numpy(zero_copy_only=False).astype(np.float64)  # type: ignore[attr-defined]
-    return values
 
 
 def responses_of(run: Run) -> dict[str, float | None]:

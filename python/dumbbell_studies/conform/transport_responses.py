@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from dumbbell.run import Run
 
-__all__ = ["SENDER", "SENDER_LINK", "first_packets_rtts", "packets_at_once", "pause_rtts"]
+__all__ = [
+    "FIRST_PKTS", "SENDER", "SENDER_LINK", "first_packets_rtts", "packets_at_once", "pause_rtts",
+]  # fmt: skip
 
 FloatArray = npt.NDArray[np.float64]
 
