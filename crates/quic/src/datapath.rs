@@ -33,6 +33,7 @@ const ECE_FLAG: i32 = 0x40;
 const CA_ACK_SLOWPATH: u32 = 1;
 /// Value of Linux's `CA_ACK_ECE`.
 const CA_ACK_ECE: u32 = 4;
+
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -161,7 +162,7 @@ impl Datapath {
         let mut is_counted = false;
         for report in &reports {
             match *report {
-                Report::Sent { pn, bytes, sent_ns } => self.on_sent(pn, bytes, sent_ns),
+                Report::Sent { pn, bytes } => self.on_sent(pn, bytes),
                 Report::CwndLimited => self.validate_cwnd(true),
                 Report::Acked { pn, bytes, sent_ns } => {
                     self.on_acked(pn, bytes, sent_ns, &mut batch)
@@ -206,7 +207,7 @@ impl Datapath {
         (self.flow.sock.tcp_mstamp / 1000) as u32
     }
 
-    fn on_sent(&mut self, pn: u64, bytes: u16, _sent_ns: u64) {
+    fn on_sent(&mut self, pn: u64, bytes: u16) {
         // Each level of the handshake numbers its packets from 0.
         if self.sent.back().is_some_and(|last| last.pn >= pn) {
             self.forget_all();

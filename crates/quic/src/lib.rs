@@ -2,7 +2,7 @@
 //!
 //! The stacks are the published crates, unchanged. They are sans-IO: a [`Pair`] holds both endpoints of a connection and
 //! gives them the time, each other's datagrams, and an application that sends one stream. What a stack would take from
-//! its machine comes from a seed: connection IDs, keys, random numbers (`entropy/` beside this crate's sources). Its
+//! its machine comes from a seed: connection IDs and random numbers (`entropy/` beside this crate's sources). Its
 //! cryptography is ours (`seal`, `handshake`): packets have QUIC's sizes, and no secrets.
 //!
 //! | module | what |

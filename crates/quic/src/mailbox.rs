@@ -42,7 +42,6 @@ pub(crate) enum Report {
     Sent {
         pn: u64,
         bytes: u16,
-        sent_ns: u64,
     },
     /// There was more to send than cwnd has room for.
     CwndLimited,

@@ -3,7 +3,7 @@
 /// What both hosts of a connection have. `None`: as the stack has it by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Determines connection IDs, keys and the controller's random numbers.
+    /// Determines connection IDs and random numbers.
     pub seed: u64,
     /// Bytes of the stream; `None`: it has no end.
     pub size_bytes: Option<u64>,

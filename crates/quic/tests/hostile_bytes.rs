@@ -46,12 +46,16 @@ fn changed(bytes: &mut BytesMut, change: &Change) {
     }
 }
 
-const NAMES: [&str; 5] = [
+/// Every version of every stack, and each that can with algorithms of ours.
+const NAMES: [&str; 8] = [
     "quic/quinn:cubic",
     "quic/quinn@0.11.14:cubic",
     "quic/noq:bbr3",
     "quic/noq@1.2.0:cubic",
     "quic/noq@1.1.0:bbr3",
+    "quic/noq:dumbbell/bbr3",
+    "quic/noq:dumbbell/cubic",
+    "quic/noq@1.2.0:copa",
 ];
 
 proptest! {

@@ -1,16 +1,11 @@
 //! Algorithms of ours behind noq's controller.
 
-use dumbbell_cc::{Instance, Request, SK_PACING_FQ, SK_PACING_NEEDED};
+use dumbbell_cc::{SK_PACING_FQ, SK_PACING_NEEDED};
 
 use crate::path::Path;
 
 fn path(name: &str) -> Path {
-    let request = Request {
-        name: name.to_owned(),
-        ..Request::default()
-    };
-    let instance = Instance::load(&request, 1).expect("built in");
-    Path::with_flow(&format!("quic/noq:dumbbell/{name}"), instance.new_flow())
+    Path::new(&format!("quic/noq:dumbbell/{name}"), 1, None)
 }
 
 /// Until something is lost, slow start doubles the window, so it grows beyond what the path holds.

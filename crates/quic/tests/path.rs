@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::BytesMut;
-use dumbbell_cc::Flow;
+use dumbbell_cc::{Instance, Request};
 use dumbbell_net::Ecn;
 use dumbbell_quic::{End, Pair, Spec, choose_params, settings};
 
@@ -27,19 +27,17 @@ pub(crate) struct Path {
 impl Path {
     /// A bulk transfer of `name`, begun.
     pub(crate) fn new(name: &str, seed: u64, size_bytes: Option<u64>) -> Self {
-        Self::of(name, seed, size_bytes, None)
-    }
-
-    /// A bulk transfer with an algorithm of ours, begun.
-    pub(crate) fn with_flow(name: &str, flow: Flow) -> Self {
-        Self::of(name, 1, None, Some(flow))
-    }
-
-    fn of(name: &str, seed: u64, size_bytes: Option<u64>, flow: Option<Flow>) -> Self {
         let spec = Spec::parse(name).expect("there is this stack");
         let params = choose_params(&spec, &BTreeMap::new())
             .expect("defaults")
             .hosts;
+        let flow = spec.ours().map(|ours| {
+            let request = Request {
+                name: ours.to_owned(),
+                ..Request::default()
+            };
+            Instance::load(&request, seed).expect("built in").new_flow()
+        });
         let mut path = Self {
             pair: spec.pair(&settings(&params, seed, size_bytes, false), flow),
             now_ns: 0,

@@ -209,7 +209,7 @@ fn a_finite_transfer_starts_ends_and_is_summed_up() {
     );
 }
 
-/// An ACK for every tenth packet makes fewer ACKs; a larger packet makes fewer packets.
+/// A larger packet makes fewer packets; a receive window limits the rate.
 #[test]
 fn parameters_of_the_hosts_have_effect() {
     let packets = |params: &[(&str, i64)]| {

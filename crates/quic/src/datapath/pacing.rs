@@ -7,6 +7,7 @@ use crate::mailbox::Pacing;
 
 /// `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`, per cent.
 const PACING_PCT: [u64; 2] = [200, 120];
+
 impl Datapath {
     /// Linux's default rate, which is recorded; QUIC paces what asks for it, or by its own rule.
     pub(super) fn update_pacing_rate(&mut self) {

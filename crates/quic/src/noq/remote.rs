@@ -27,9 +27,8 @@ impl Remote {
 }
 
 impl congestion::Controller for Remote {
-    fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
-        let sent_ns = self.ns(now);
-        self.mailbox.put(Report::Sent { pn, bytes, sent_ns });
+    fn on_packet_sent(&mut self, _now: Instant, bytes: u16, pn: u64) {
+        self.mailbox.put(Report::Sent { pn, bytes });
     }
 
     super::super::if_cwnd_limited! {
