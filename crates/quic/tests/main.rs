@@ -1,6 +1,7 @@
 //! Connections of the stacks over a path in miniature.
 
 mod draft_cases;
+mod gaps;
 mod hostile_bytes;
 mod ours;
 mod path;

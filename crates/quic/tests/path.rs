@@ -27,10 +27,18 @@ pub(crate) struct Path {
 impl Path {
     /// A bulk transfer of `name`, begun.
     pub(crate) fn new(name: &str, seed: u64, size_bytes: Option<u64>) -> Self {
+        Self::with_params(name, seed, size_bytes, BTreeMap::new())
+    }
+
+    /// A bulk transfer between hosts with other parameters, begun.
+    pub(crate) fn with_params(
+        name: &str,
+        seed: u64,
+        size_bytes: Option<u64>,
+        given: BTreeMap<String, i64>,
+    ) -> Self {
         let spec = Spec::parse(name).expect("there is this stack");
-        let params = choose_params(&spec, &BTreeMap::new())
-            .expect("defaults")
-            .hosts;
+        let params = choose_params(&spec, &given).expect("in their ranges").hosts;
         let flow = spec.ours().map(|ours| {
             let request = Request {
                 name: ours.to_owned(),
