@@ -64,7 +64,9 @@ SHAKE = """(async function (count) {
     await new Promise(function (done) { setTimeout(done, 15); });
   }
 })"""
-
+#: The canvases of the run that is shown, and what is on them.
+CANVASES = "Array.from(document.querySelectorAll('#side-b .panel canvas'))"
+PIXELS = f"{CANVASES}.map(each => each.toDataURL())"
 
 #: Whether a canvas has a pixel of a colour.
 HAS_COLOR = """(function (selector, red, green, blue) {
@@ -166,6 +168,21 @@ def test_a_link_opens_the_same_run(page, server):
     settle(page)
     assert text(page, "#side-b table") == rows
     assert page.js("document.getElementById('control-rtt').getAttribute('aria-valuetext')") == "4ms"
+
+
+def test_a_plot_that_takes_other_numbers_looks_as_a_new_one_does(page):
+    move(page, "buffer", 7)  # the first change of a figure makes its plot anew
+    page.js(f"window.kept = {CANVASES}")
+    move(page, "buffer", 11)
+    assert page.js(f"{CANVASES}.every((each, at) => each === window.kept[at])")
+    page.js("new Promise(requestAnimationFrame)")
+    taken = page.js(PIXELS)
+    page.js("document.querySelector('.language').click()")
+    page.js("document.querySelector('.language').click()")
+    page.js("new Promise(requestAnimationFrame)")
+    assert not page.js(f"{CANVASES}.some((each, at) => each === window.kept[at])")
+    assert page.js(PIXELS) == taken
+    assert page.errors == []
 
 
 def test_a_pinned_run_stays_beside_the_next_on_the_same_axes(page):

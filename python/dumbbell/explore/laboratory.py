@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from dumbbell.base.errors import DumbbellError, ScenarioError
+from dumbbell.base.errors import Cancelled, DumbbellError, ScenarioError
 from dumbbell.base.quantities.json_text import json_text
 from dumbbell.compare.answers import answers_key, run_answers
 from dumbbell.explore.changes import Change, changed
@@ -80,7 +80,7 @@ class Laboratory:
         return scenario
 
     def show(self, asked: Mapping[str, Any]) -> Generator[str]:
-        """Yield lines of JSON: the scenario with its controls, then pictures of its run.
+        """Yield lines of JSON: pictures of a scenario's run, after the first the controls.
 
         Parameters
         ----------
@@ -100,25 +100,33 @@ class Laboratory:
         scenario = self.scenario_of(asked)
         self.windows.show(f"{window} {slot}", scenario)
         series = [str(name) for name in asked.get("series") or ()]
+        toml = scenario.to_toml()
+        pictures = self.pictures(scenario, series, request)
         try:
-            yield json.dumps({"kind": "scenario", **described(scenario)})
-            key = run_key(scenario, SIMULATOR)
-            kept = self.recall((key.digest, *series)) if key.is_lasting else None
-            if kept is None:
-                for is_whole, kept in self.pictures(scenario, series, request):
-                    if is_whole:
-                        self.keep((key.digest, *series), kept)
-                    yield kept
-            else:
-                yield kept
+            try:
+                yield line_of("picture", toml, next(pictures))
+            except Cancelled:
+                raise
+            except DumbbellError:
+                yield line_of("scenario", toml, json.dumps(described(scenario)))
+                raise
+            request.check()
+            yield line_of("scenario", toml, json.dumps(described(scenario)))
+            for picture in pictures:
+                yield line_of("picture", toml, picture)
             yield '{"kind": "end"}'
         finally:
             request.cancel()  # what is left is not read
 
     def pictures(
         self, scenario: Scenario, series: Sequence[str], request: Request
-    ) -> Iterator[tuple[bool, str]]:
+    ) -> Iterator[str]:
         """Yield the picture of a run, and before it that of its beginning if the run takes long."""
+        key = run_key(scenario, SIMULATOR)
+        kept = self.recall((key.digest, *series)) if key.is_lasting else None
+        if kept is not None:
+            yield kept
+            return
         end_s = scenario.time.seconds
         packets = packets_of(scenario)
         takes_s = packets / self.packets_per_s
@@ -126,8 +134,8 @@ class Laboratory:
             begins = beginning_of(scenario, BEGINNING_S / takes_s)
             if begins is not None:
                 with self.turn:
-                    line = line_of_picture(request.run(begins), series, end_s=end_s)
-                yield False, line  # a reader that is slow keeps no other waiting
+                    picture = text_of_picture(request.run(begins), series, end_s=end_s)
+                yield picture  # a reader that is slow keeps no other waiting
                 request.check()
         with self.turn:
             before = time.perf_counter()
@@ -136,8 +144,10 @@ class Laboratory:
             # The middle of what was and what is: a run of another kind does not throw it far off.
             self.packets_per_s = (self.packets_per_s + packets / max(took_s, 1e-4)) / 2
             request.check()
-            line = line_of_picture(run, series, took_s=took_s)
-        yield True, line
+            picture = text_of_picture(run, series, took_s=took_s)
+        if key.is_lasting:
+            self.keep((key.digest, *series), picture)
+        yield picture
 
     def run(self, asked: Mapping[str, Any]) -> Run:
         """Return the run of a request, executed again: it is as it was.
@@ -178,7 +188,6 @@ class Laboratory:
 def described(scenario: Scenario) -> Line:
     """Return a scenario as the page takes it: its controls and its texts."""
     return {
-        "toml": scenario.to_toml(),
         "sections": [section.to_dict() for section in sections_of(scenario)],
         "command": as_command(scenario),
         "python": as_python(scenario),
@@ -187,13 +196,18 @@ def described(scenario: Scenario) -> Line:
     }
 
 
-def line_of_picture(
+def line_of(kind: str, toml: str, text: str) -> str:
+    """Return a line of JSON: what it is, what it is of, and the rest of an object's text."""
+    return f'{{"kind": "{kind}", "toml": {json.dumps(toml)}, {text[1:]}'
+
+
+def text_of_picture(
     run: Run, series: Sequence[str], *, end_s: float | None = None, took_s: float = 0.0
 ) -> str:
-    """Return the line of a picture."""
+    """Return a picture as JSON."""
     part = "whole" if end_s is None else "beginning"
     picture = picture_of(run, series, end_s=end_s)
-    return json.dumps({"kind": "picture", "part": part, "took_s": round(took_s, 4), **picture})
+    return json.dumps({"part": part, "took_s": round(took_s, 4), **picture})
 
 
 def changes_of(asked: Mapping[str, Any]) -> list[Change]:

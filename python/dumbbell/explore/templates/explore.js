@@ -72,6 +72,14 @@
     sides[side].panels.set(name, panel);
     return panel;
   }
+  // Only what changes is written: the browser lays out again what is.
+  function name(panel, figure, where) {
+    const title = figure.y_names ? figure.title : figure.y_label, said = JSON.stringify([title, figure.title, document.documentElement.lang]);
+    if (panel.said === said) { return; }
+    panel.said = said;
+    panel.head.replaceChildren(...controls.both(title), where ? " · " + where : "");
+    panel.plot.setAttribute("aria-label", words(figure.title) + ", " + plain("numbers"));
+  }
   function drawSide(side, found, other, before) {
     const own = sides[side];
     if (!own.grid) {
@@ -90,8 +98,7 @@
       const panel = panelOf(side, figure.name), where = figure.name.split("@")[1];
       const shown = overlaid(shared(figure, named(other, figure.name)), named(before, figure.name));
       panel.figure = figure;
-      panel.head.replaceChildren(...controls.both(figure.y_names ? figure.title : figure.y_label), where ? " · " + where : "");
-      panel.plot.setAttribute("aria-label", words(figure.title) + ", " + plain("numbers"));
+      name(panel, figure, where);
       shown.states = found.states;
       window.charts.redraw(panel.plot, shown, "time-" + side);
       if (panel.details.open) { numbers(panel.details, figure); }
@@ -185,30 +192,36 @@
       if (!flight) { $("stage").setAttribute("aria-busy", "false"); }
     });
   }
+  function taken(mine, toml) {
+    if (state !== toml) { stale(); }
+    state = toml;
+    mine.isTaken = true;
+  }
   function take(mine, line) {
     if (line.kind === "scenario") {
       scenario = line;
-      if (state !== line.toml) { stale(); }
-      state = line.toml;
-      mine.isTaken = true;
+      taken(mine, line.toml);
       controls.show(line.sections.map(withoutMoving), source.isLive);
       $("title").textContent = line.title || (grid && grid.title) || "dumbbell explore";
       fillAxes();
     } else if (line.kind === "picture") {
+      const isLatest = !pending.size;
       picture = line;
+      taken(mine, line.toml);
+      mine.isDrawn = true;
+      // The next run begins while this picture is drawn.
+      if (!isLatest) { flight = null; pump(); }
       problem("");
       draw();
-      mine.isDrawn = true;
-      if (line.part === "beginning") {
+      if (isLatest && line.part === "beginning") {
         progress(line.seconds.toFixed(1) + " s: ", ...word("beginning"));
-      } else {
+      } else if (isLatest) {
         progress(line.took_s ? (1e3 * line.took_s).toFixed(0) + " ms" : "");
         fillSeries();
         settle();
       }
       // Which part of the run that the controls ask for this is; none, if they have moved on.
-      document.documentElement.dataset.latest = pending.size ? "" : line.part;
-      if (pending.size) { flight = null; pump(); }
+      document.documentElement.dataset.latest = isLatest ? line.part : "";
       document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn || 0) + 1);
     } else if (line.kind === "overtaken") {
       // By an older request, which a busy server took later: it is asked again.

@@ -57,7 +57,7 @@
         take({ kind: "scenario", toml: place.join(","), text: cell.toml, command: cell.command, python: cell.python, title: grid.title, files: [],
           sections: [{ title: "", color: "", group: null, controls: grid.axes.map(function (axis, at) { return controlOf(axis, place[at]); }) }] });
         if (cell.message) { take({ kind: "error", message: cell.message }); return; }
-        take(Object.assign({ kind: "picture", part: "whole", took_s: 0 }, cell.picture));
+        take(Object.assign({ kind: "picture", toml: place.join(","), part: "whole", took_s: 0 }, cell.picture));
         take({ kind: "end" });
       },
       sweep: async function (state, name, metric, take) {

@@ -7,6 +7,7 @@
   const { FONT, MAX_MARKED, bright, colour, dashOf, decorate, key, keyShapes, moments, nameOf, strokes, widest, words } = window.curves;
   const drawn = new Map();
   const legends = new Map();
+  const NUMBERS = ["x", "y", "low", "high", "x_range", "range", "marks", "states"];
   let printing = false;
 
   // The numbers as uPlot wants them: one x for all curves.
@@ -20,25 +21,29 @@
       ? [figure.x].concat(figure.curves.map(function (curve) { return curve.y; }))
       : uPlot.join(tables);
   }
-  function rangeOfY(figure) {
-    if (figure.y_names) { return [-0.3, figure.y_names.length - 0.7]; }
-    if (figure.range) { return figure.range; }
+  // The ranges ask what is shown now: another figure of the same form can take its place.
+  function rangeOfY(entry) {
     return function (u, low, high) {
+      const figure = entry.figure;
+      if (figure.y_names) { return [-0.3, figure.y_names.length - 0.7]; }
+      if (figure.range) { return figure.range; }
       const top = high > 0 ? high * 1.06 : high;
       const bottom = low >= 0 && low < top * 0.6 ? 0 : low - 0.04 * (top - low);
       return bottom < top ? [bottom, top] : [bottom, bottom + 1];
     };
   }
-  function scaleOfX(figure, data) {
-    const ends = figure.x_range || [data[0][0], data[0][data[0].length - 1]];
-    // All that there is, unless the reader has chosen a part.
-    const chosen = function (low, high) { return low > data[0][0] || high < data[0][data[0].length - 1]; };
-    if (figure.ticks) {
-      const room = Math.pow(ends[1] / ends[0], 0.04) || 1;
-      return { time: false, distr: 3, log: 2, range: function (u, low, high) { return chosen(low, high) ? [low, high] : [ends[0] / room, ends[1] * room]; } };
-    }
-    const room = figure.x_range ? 0 : ends[0] === ends[1] ? 1 : data[0].length > 2 * MAX_MARKED ? 0 : 0.04 * (ends[1] - ends[0]);
-    return { time: false, range: function (u, low, high) { return chosen(low, high) ? [low, high] : [ends[0] - room, ends[1] + room]; } };
+  function rangeOfX(entry) {
+    return function (u, low, high) {
+      const figure = entry.figure, x = entry.data[0], first = x[0], last = x[x.length - 1], ends = figure.x_range || [first, last];
+      // All that there is, unless the reader has chosen a part.
+      if (low > first || high < last) { return [low, high]; }
+      if (figure.ticks) {
+        const room = Math.pow(ends[1] / ends[0], 0.04) || 1;
+        return [ends[0] / room, ends[1] * room];
+      }
+      const room = figure.x_range ? 0 : ends[0] === ends[1] ? 1 : x.length > 2 * MAX_MARKED ? 0 : 0.04 * (ends[1] - ends[0]);
+      return [ends[0] - room, ends[1] + room];
+    };
   }
   // As many of the names as have room next to one another.
   function thinned(at, names) {
@@ -118,16 +123,20 @@
     return {
       width: size[0], height: size[1], legend: { show: false }, pxAlign: 0, padding: [8, 20, 0, null],
       cursor: { drag: { x: true, y: false, dist: 5 }, points: { size: 5 }, y: false, sync: entry.sync ? { key: entry.sync } : undefined },
-      scales: { x: scaleOfX(figure, entry.data), y: { range: rangeOfY(figure) } },
+      scales: { x: Object.assign({ time: false, range: rangeOfX(entry) }, figure.ticks ? { distr: 3, log: 2 } : {}), y: { range: rangeOfY(entry) } },
       axes: axesOf(figure, entry.bare),
       series: [{}].concat(figure.curves.map(function (curve) {
         return {
-          label: words(curve.label), stroke: bright(curve.color), dash: dashOf(curve), width: curve.marker ? 1.8 : 1.2, fill: curve.shape === "area" ? bright(curve.color) + "40" : undefined,
+          label: words(curve.label), stroke: bright(curve.color), dash: dashOf(curve), width: curve.marker ? 1.8 : 1, fill: curve.shape === "area" ? bright(curve.color) + "40" : undefined,
           points: { show: false }, show: !entry.hidden.has(nameOf(curve)),
           paths: curve.shape === "points" ? function () { return null; } : curve.shape === "strokes" ? strokes(figure, curve) : figure.y_names || curve.shape === "steps" || curve.shape === "area" ? uPlot.paths.stepped({ align: 1 }) : undefined,
         };
       })),
-      hooks: { drawAxes: [moments(figure)], drawSeries: [decorate(figure)], setCursor: [point(figure)] },
+      hooks: {
+        drawAxes: [function (u) { moments(entry.figure)(u); }],
+        drawSeries: [function (u, index) { decorate(entry.figure)(u, index); }],
+        setCursor: [function (u) { point(entry.figure)(u); }],
+      },
     };
   }
   function sizeOf(element) { return [Math.max(160, element.clientWidth), Math.max(110, element.clientHeight)]; }
@@ -147,6 +156,11 @@
         document.dispatchEvent(new CustomEvent("pick", { detail: entry.figure.cells[near] }));
       });
     }
+  }
+
+  // All of a figure but its numbers; one of another form needs another plot.
+  function formOf(figure) {
+    return JSON.stringify(figure, function (name, value) { return NUMBERS.includes(name) ? undefined : value; });
   }
 
   // A name per curve, above what it stands in; a click hides its curve, a double click the others.
@@ -289,12 +303,17 @@
       if (!entry) { prepare(element, figure, sync); draw(element); return; }
       const chosen = entry.plot && entry.plot.scales.x, all = entry.data[0];
       const isPart = chosen && chosen.min !== null && all.length > 1 && (chosen.min > all[0] || chosen.max < all[all.length - 1]);
-      entry.figure = figure;
-      entry.data = aligned(figure);
-      const legend = legends.get(element.closest(".multiples") || element);
-      legend.fill([figure]);
-      legend.dress();
-      build(element);
+      const form = formOf(figure), isSame = entry.plot && form === entry.form && !form.includes('"strokes"');
+      Object.assign(entry, { figure: figure, data: aligned(figure), form: form });
+      const size = isSame && sizeOf(element);
+      if (isSame && size[0] === entry.plot.width && size[1] === entry.plot.height) {
+        entry.plot.setData(entry.data);
+      } else {
+        const legend = legends.get(element.closest(".multiples") || element);
+        legend.fill([figure]);
+        legend.dress();
+        build(element);
+      }
       if (isPart) { entry.plot.setScale("x", { min: chosen.min, max: chosen.max }); }
     },
     words: words,
