@@ -15,7 +15,8 @@ use crate::error::Error;
 /// Compilers tried after `$CC`, before the one in ziglang.
 const COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];
 
-static NATIVE_COMPILER: Found<Vec<String>> = Found::new();
+/// The words of its command line, and what it calls itself.
+static NATIVE_COMPILER: Found<(Vec<String>, String)> = Found::new();
 static BPF_COMPILER: Found<BpfCompiler> = Found::new();
 
 /// A compiler and what it compiles for.
@@ -68,7 +69,7 @@ pub fn use_python(executable: String) {
 
 /// What the first C compiler calls itself, if there is one: it builds a user's file for the simulator.
 pub fn native_compiler() -> Option<String> {
-    find_compiler().map(|words| version(&words).unwrap_or_default())
+    NATIVE_COMPILER.or_find(first_compiler).map(|found| found.1)
 }
 
 /// What the first compiler for BPF calls itself, if there is one: it builds a user's file for the
@@ -81,17 +82,17 @@ pub fn bpf_compiler() -> Option<String> {
 
 /// The first compiler that answers, as words.
 pub(crate) fn find_compiler() -> Option<Vec<String>> {
-    NATIVE_COMPILER.or_find(first_compiler)
+    NATIVE_COMPILER.or_find(first_compiler).map(|found| found.0)
 }
 
-fn first_compiler() -> Option<Vec<String>> {
+fn first_compiler() -> Option<(Vec<String>, String)> {
     // `CC` may be several words: `ccache gcc`.
     let chosen = env::var("CC").ok().into_iter();
     chosen
         .chain(COMPILERS.map(str::to_owned))
         .map(|words| words.split_whitespace().map(str::to_owned).collect())
         .chain(python::zig_commands())
-        .find(|words: &Vec<String>| version(words).is_some())
+        .find_map(|words: Vec<String>| version(&words).map(|version| (words, version)))
 }
 
 /// The first line that a compiler prints about itself; `None` if it cannot be run.
