@@ -141,6 +141,12 @@ def test_a_dragged_slider_draws_another_run_and_says_it(page):
     assert page.errors == []
 
 
+def test_the_first_picture_is_as_wide_as_its_box(page):
+    # Drawn before the controls are there, it has their place beside it already.
+    widths = f"{CANVASES}.map(each => each.clientWidth - each.closest('.plot').clientWidth)"
+    assert set(page.js(widths)) == {0}
+
+
 def test_a_private_file_leads_to_the_page(browser, server):
     browser.errors.clear()
     with redirect_page(server.url) as address:
@@ -191,6 +197,7 @@ def test_a_pinned_run_stays_beside_the_next_on_the_same_axes(page):
     move(page, "1_cc", "bbr")
     assert text(page, "#side-a table") == rows
     assert "BBR" in text(page, "#side-b table")
+    assert "cc cubic" in text(page, "#side-a h2")
     # Beside one another, not one below the other.
     tops = "Array.from(document.querySelectorAll('#sides .panel.first')).map(e => e.offsetTop)"
     assert len(set(page.js(tops))) == 1
@@ -235,8 +242,11 @@ def test_what_cannot_be_set_is_said_and_the_picture_stays(page):
     page.until("!document.getElementById('problem').hidden")
     assert "has no unit" in text(page, "#problem")
     assert page.js("document.getElementById('control-rate').getAttribute('aria-invalid')") == "true"
+    # The command would be of what was valid before.
+    assert page.js("document.querySelector('[data-text=command]').disabled")
     move(page, "rate", 12)
     assert page.js("document.getElementById('problem').hidden")
+    assert not page.js("document.querySelector('[data-text=command]').disabled")
 
 
 def test_the_pointer_names_the_state(page):
@@ -326,6 +336,13 @@ def test_a_phone_shows_all_of_it(page):
     page.size(390, 844, dark=True)
     dark = "getComputedStyle(document.body).backgroundColor"
     assert page.js(dark) == "rgb(22, 24, 26)"
+    # The pinned run is below what is shown now, not mixed with it.
+    page.js("document.getElementById('pin').click()")
+    top = "document.querySelector('{}').getBoundingClientRect().top"
+    places = ["#side-b > h2", "#side-b .panel:last-child", "#side-b table", "#side-a > h2"]
+    places += ["#side-a .panel", "#side-a table"]
+    tops = [page.js(top.format(place)) for place in places]
+    assert tops == sorted(tops)
 
 
 def test_every_control_has_a_name_and_japanese(page):
@@ -366,6 +383,12 @@ def test_an_exported_page_needs_no_server(browser, tmp_path):
     assert "dumbbell run copa bbr --buffer 4bdp" in text(browser, "#text pre")
     browser.js("document.getElementById('close').click()")
     browser.until("document.getElementById('sweep-plot').dataset.points === '3'")
+    browser.js(
+        "const box = document.querySelector('#control-buffer').nextElementSibling;"
+        "box.value = '3bdp'; box.dispatchEvent(new Event('change'))"
+    )
+    browser.until("!document.getElementById('problem').hidden")
+    assert "`3bdp` was not run; this page has 1bdp, 2bdp, 4bdp" in text(browser, "#problem")
     assert browser.errors == []
 
 

@@ -19,14 +19,13 @@ from dumbbell.explore.page import render_page
 from dumbbell.explore.pictures import picture_of
 from dumbbell.explore.words import as_command, as_python
 from dumbbell.metrics import METRICS, measure
-from dumbbell.plots import group_colors
+from dumbbell.plots import group_colors, group_labels
 from dumbbell.report.embedded_series import pack
 from dumbbell.report.language import page_text
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.runs import Progress, run_all
 from dumbbell.scenario import Scenario
-from dumbbell.scenario.group_labels import group_labels
 from dumbbell.sweeps.field import field_of
 
 __all__ = ["write_export"]
@@ -164,7 +163,7 @@ def grid_of(
         "axes": [axis_words(control, values) for control, values in axes],
         "start": [start_of(control, values) for control, values in axes],
         "cells": [cells[index] for index in range(len(places))],
-        "metrics": metrics_of(scenario, rows, len(places)),
+        "metrics": metrics_of(scenario, axes, rows, len(places)),
     }
 
 
@@ -192,11 +191,29 @@ def start_of(control: Control, values: Sequence[str]) -> int:
     return 0 if control.options else len(values) // 2
 
 
+def varied_by(
+    axes: Sequence[tuple[Control, Sequence[str]]], scenario: Scenario
+) -> dict[int, dict[str, Sequence[Any]]]:
+    """Return what the sliders change of each group, as labels of groups take it."""
+    varied: dict[int, dict[str, Sequence[Any]]] = {}
+    for control, values in axes:
+        for name in control.name.split(TOGETHER):
+            if ":" in name:  # a parameter of an element
+                continue
+            field = field_of(name, scenario, is_set=True)
+            for group in field.groups or ():
+                varied.setdefault(group, {})[field.key] = [field.parse(each) for each in values]
+    return varied
+
+
 def metrics_of(
-    scenario: Scenario, rows: dict[int, list[dict[str, Any]]], count: int
+    scenario: Scenario,
+    axes: Sequence[tuple[Control, Sequence[str]]],
+    rows: dict[int, list[dict[str, Any]]],
+    count: int,
 ) -> dict[str, Any]:
     """Return the values of each metric at every position, for the sweep below the picture."""
-    labels = group_labels(scenario, {at: {"cc": ()} for at in range(len(scenario.groups))})
+    labels = group_labels(scenario, varied_by(axes, scenario))
     colors = group_colors(scenario)
     found = {}
     for metric in (METRICS[name] for name in SHOWN):

@@ -12,6 +12,7 @@ from dumbbell.scenario.group_labels import group_labels as labels_of
 
 if TYPE_CHECKING:
     from dumbbell.scenario import Scenario
+    from dumbbell.scenario.group_labels import Varied
     from dumbbell.sweeps.design import Design
 
 __all__ = ["check_labels", "design_labels", "group_colors", "group_labels", "group_styles"]
@@ -27,14 +28,14 @@ def check_labels(
         raise ResultError(f"{said}: use `--label` {times}")
 
 
-def group_labels(scenario: Scenario) -> tuple[str, ...]:
-    """Return the labels of a scenario's groups: ``("Thesis", "CUBIC ×4")``."""
-    return labels_of(scenario, spell=spelled)
+def group_labels(scenario: Scenario, varied: Varied | None = None) -> tuple[str, ...]:
+    """Return the labels of a scenario's groups, of which axes change `varied`: ``CUBIC ×4``."""
+    return labels_of(scenario, varied, spelled)
 
 
 def design_labels(design: Design) -> tuple[str, ...]:
     """Return the labels of a sweep's groups, right in every cell: ``("CUBIC", "BBR / Copa")``."""
-    return labels_of(design.scenario, design.varied, spelled)
+    return group_labels(design.scenario, design.varied)
 
 
 def spelled(cc: str) -> str:

@@ -158,6 +158,8 @@
   function problem(message, names) {
     const box = $("problem"), line = message.match(/([^\s/:]+):(\d+):(?:\d+:)? (?:fatal )?error: (.*)/);
     controls.mark(message ? names || [] : []);
+    // What could be taken away is not what a refused control says.
+    document.querySelectorAll("#link, #json, #save, #kernel, [data-text]").forEach(function (button) { button.disabled = Boolean(message && names && names.length); });
     box.hidden = !message;
     if (!message) { return; }
     box.querySelector("p").textContent = line ? line[1] + ":" + line[2] + ": " + line[3] : message.split("\n")[0];
@@ -183,6 +185,7 @@
     again = false;
     flight = mine;
     $("stage").setAttribute("aria-busy", "true");
+    problem("");
     progress(...word("running"), " …");
     source.show("b", state, changes, series, function (line) { if (mine === flight) { take(mine, line); } }).catch(function () {
       if (mine === flight) { problem(plain("gone")); progress(); }
@@ -204,6 +207,7 @@
       controls.show(line.sections.map(withoutMoving), source.isLive);
       $("title").textContent = line.title || (grid && grid.title) || "dumbbell explore";
       fillAxes();
+      namePinned();
     } else if (line.kind === "picture") {
       const isLatest = !pending.size;
       picture = line;
@@ -211,7 +215,6 @@
       mine.isDrawn = true;
       // The next run begins while this picture is drawn.
       if (!isLatest) { flight = null; pump(); }
-      problem("");
       draw();
       if (isLatest && line.part === "beginning") {
         progress(line.seconds.toFixed(1) + " s: ", ...word("beginning"));
@@ -313,8 +316,22 @@
 
   // ---- buttons ----
 
+  // The pinned run is named by what the controls said then and do not say now.
+  function valuesOf(sections) {
+    return new Map(sections.flatMap(function (section) { return section.controls.map(function (control) { return [control.name, { label: control.label, of: section.color ? section.title : "", value: control.value || control.default }]; }); }));
+  }
+  function namePinned() {
+    if (!pinned) { return; }
+    const now = valuesOf(scenario.sections), named = document.createElement("span");
+    valuesOf(pinned.sections).forEach(function (each, key) {
+      if (!now.has(key) || now.get(key).value === each.value) { return; }
+      named.append(named.childNodes.length ? ", " : " · ", ...(each.of ? [...controls.both(each.of), " "] : []), ...controls.both(each.label), " " + each.value);
+    });
+    $("side-a").querySelector("h2 span:last-child").replaceWith(named);
+  }
   $("pin").addEventListener("click", function () {
-    pinned = pinned ? null : picture;
+    pinned = pinned ? null : Object.assign({ sections: scenario.sections }, picture);
+    namePinned();
     $("pin").setAttribute("aria-pressed", String(Boolean(pinned)));
     $("pin").replaceChildren(...word(pinned ? "unpin" : "pin"));
     $("side-a").hidden = !pinned;

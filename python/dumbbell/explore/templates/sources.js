@@ -47,11 +47,11 @@
       isLive: false,
       show: async function (slot, state, changes, series, take) {
         const place = placeOf(state);
-        changes.forEach(function (change) {
-          const at = grid.axes.findIndex(function (axis) { return axis.name === change[0]; });
-          const value = at < 0 ? -1 : grid.axes[at].values.indexOf(change[1]);
-          if (value >= 0) { place[at] = value; }
-        });
+        for (const change of changes) {
+          const at = grid.axes.findIndex(function (axis) { return axis.name === change[0]; }), values = grid.axes[at].values, value = values.indexOf(change[1]);
+          if (value < 0) { take({ kind: "error", message: "`" + change[1] + "` was not run; this page has " + values.join(", ") }); return; }
+          place[at] = value;
+        }
         const text = grid.cells[indexOf(place)];
         const cell = text ? await unpack(text) : { message: "this combination was not run" };
         take({ kind: "scenario", toml: place.join(","), text: cell.toml, command: cell.command, python: cell.python, title: grid.title, files: [],
