@@ -63,7 +63,7 @@ pub use host::flow::Flow;
 pub use host::hosted::{Hook, Hooks, Hosted, NewFlow};
 pub use host::instance::Instance;
 pub use host::running::Call;
-pub use object::declarations::{Param, Reader, Series};
+pub use object::declarations::{Param, Series};
 pub use request::Request;
 pub use sandbox::confined_command::{ConfinedCommand, Ended};
 pub use sandbox::is_off as sandbox_is_off;

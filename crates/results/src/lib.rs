@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `samples`, `table` | time series: columns that an engine fills, and their tables |
+//! | `flow_samples`, `samples`, `table` | time series: columns that an engine fills, and their tables |
 //! | `transfers` | what applications began, and when it was complete |
 //! | `connections` | what crossed the path of programs, by its ports |
 //! | `summary`, `flow`, `link` | counts and means |
@@ -19,6 +19,7 @@ use serde::Serialize;
 mod connections;
 mod emulation;
 mod flow;
+mod flow_samples;
 mod link;
 mod output;
 mod program;
@@ -31,13 +32,13 @@ mod transfers;
 pub use connections::{Connection, ConnectionEnds, WayCounts};
 pub use emulation::{CalibratedRtt, ChangeMade, Emulation};
 pub use flow::{FlowSummary, RequestSummary};
+pub use flow_samples::{FlowRow, FlowSamples};
 pub use link::{LinkSummary, QueueStatistics};
 pub use output::Output;
 pub use program::ProgramSummary;
 pub use rate::{bits_per_second, ratio};
 pub use samples::{
-    FlowSamples, GroupBacklog, QueueSamples, RawColumn, StateSamples, StatisticSamples, UNKNOWN,
-    per_second,
+    GroupBacklog, QueueSamples, RawColumn, StateSamples, StatisticSamples, UNKNOWN, per_second,
 };
 pub use summary::{LoadedCc, Summary};
 pub use table::{Table, TimeSeries};

@@ -1,7 +1,6 @@
-//! Time series: columns that an engine fills at every sampling instant.
+//! Time series of states and queues: columns that an engine fills at every sampling instant.
 //!
-//! All flows of one column are written before the next column. State tables share `time_us` and `flow` with the flow
-//! table.
+//! State tables share `time_us` and `flow` with the flow table.
 
 use dumbbell_cc::Series;
 use dumbbell_net::{Header, Link, LinkMeter};
@@ -10,29 +9,8 @@ use dumbbell_scenario::{Scenario, Topology, Way, route};
 /// In a column that may have gaps: the engine does not know.
 pub const UNKNOWN: u32 = u32::MAX;
 
-/// Samples of all flows, row by row in time and flow order.
-#[derive(Debug)]
-#[allow(missing_docs, reason = "docs/format-run.md has the table of columns")]
-pub struct FlowSamples {
-    pub time_us: Vec<i64>,
-    pub flow: Vec<u32>,
-    pub cwnd_pkts: Vec<u32>,
-    pub ssthresh_pkts: Vec<u32>,
-    pub inflight_pkts: Vec<u32>,
-    pub outstanding_pkts: Vec<u32>,
-    pub srtt_us: Vec<u32>,
-    pub rtt_us: Vec<u32>,
-    pub min_rtt_us: Vec<u32>,
-    pub delivery_rate_bps: Vec<u64>,
-    pub goodput_bps: Vec<u64>,
-    pub pacing_rate_bps: Vec<u64>,
-    pub retransmitted_pkts: Vec<u32>,
-    pub lost_pkts: Vec<u32>,
-    pub ca_state: Vec<u8>,
-}
-
 /// Samples of one group's private state: raw values, one column per series. Time and flow of
-/// each row are those of the group's rows in [`FlowSamples`], in the same order.
+/// each row are those of the group's rows in [`FlowSamples`](crate::FlowSamples), in the same order.
 #[derive(Debug)]
 pub struct StateSamples {
     /// The congestion control algorithm's own name.
@@ -232,29 +210,6 @@ fn groups_of_links(scenario: &Scenario) -> Vec<Vec<u32>> {
         .collect()
 }
 
-impl FlowSamples {
-    /// Empty columns with room for `rows`.
-    pub fn with_capacity(rows: usize) -> Self {
-        Self {
-            time_us: Vec::with_capacity(rows),
-            flow: Vec::with_capacity(rows),
-            cwnd_pkts: Vec::with_capacity(rows),
-            ssthresh_pkts: Vec::with_capacity(rows),
-            inflight_pkts: Vec::with_capacity(rows),
-            outstanding_pkts: Vec::with_capacity(rows),
-            srtt_us: Vec::with_capacity(rows),
-            rtt_us: Vec::with_capacity(rows),
-            min_rtt_us: Vec::with_capacity(rows),
-            delivery_rate_bps: Vec::with_capacity(rows),
-            goodput_bps: Vec::with_capacity(rows),
-            pacing_rate_bps: Vec::with_capacity(rows),
-            retransmitted_pkts: Vec::with_capacity(rows),
-            lost_pkts: Vec::with_capacity(rows),
-            ca_state: Vec::with_capacity(rows),
-        }
-    }
-}
-
 impl StateSamples {
     /// Empty columns of a congestion control algorithm's series with room for `rows`.
     pub fn with_capacity(name: &str, series: &[Series], rows: usize) -> Self {
@@ -265,6 +220,14 @@ impl StateSamples {
                 .iter()
                 .map(|series| RawColumn::new(series, rows))
                 .collect(),
+        }
+    }
+
+    /// Appends rows: `raws` has the values of all series of each, one row after the other.
+    pub fn extend(&mut self, raws: &[u64]) {
+        let width = self.columns.len();
+        for (place, column) in self.columns.iter_mut().enumerate() {
+            column.extend(raws.chunks_exact(width).map(|row| row[place]));
         }
     }
 }

@@ -3,7 +3,8 @@
 use dumbbell_cc::{Series, TCP_INFINITE_SSTHRESH};
 use dumbbell_table::{Batch, Column};
 
-use crate::samples::{FlowSamples, GroupBacklog, QueueSamples, RawColumn, StateSamples, UNKNOWN};
+use crate::flow_samples::FlowSamples;
+use crate::samples::{GroupBacklog, QueueSamples, RawColumn, StateSamples, UNKNOWN};
 use dumbbell_scenario::Scenario;
 
 /// A named table of a run.

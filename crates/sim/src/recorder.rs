@@ -1,10 +1,12 @@
-//! Time series: columns filled at every sampling instant.
+//! Time series: rows taken at every sampling instant, and written to columns some hundred at a time.
 
 use std::rc::Rc;
 
 use dumbbell_cc::{Instance, Sock, TCP_INFINITE_SSTHRESH};
 use dumbbell_net::{Link, LinkMeter};
-use dumbbell_results::{FlowSamples, QueueSamples, StateSamples, TimeSeries, UNKNOWN, per_second};
+use dumbbell_results::{
+    FlowRow, FlowSamples, QueueSamples, StateSamples, TimeSeries, UNKNOWN, per_second,
+};
 use dumbbell_scenario::Scenario;
 use dumbbell_tcp::{Segment, Sender};
 
@@ -12,10 +14,17 @@ use crate::applications::Applications;
 use crate::endpoints::Endpoints;
 use crate::quic_flow::QuicFlow;
 
+/// Rows that wait to be written to columns: as many as a first cache holds with their states.
+const ROWS: usize = 128;
+
 /// Takes the samples of a run.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     interval_ns: u64,
+    /// Rows that are not in `flows` yet.
+    rows: Vec<FlowRow>,
+    /// For each group, the states that are not in `states` yet, row by row.
+    raws: Vec<Vec<u64>>,
     flows: FlowSamples,
     states: Vec<StateSamples>,
     queue: QueueSamples,
@@ -30,6 +39,8 @@ impl Recorder {
         let flows: usize = groups.iter().map(|(_, flows)| flows).sum();
         Self {
             interval_ns,
+            rows: Vec::with_capacity(ROWS),
+            raws: vec![Vec::new(); groups.len()],
             flows: FlowSamples::with_capacity(samples * flows),
             states: groups
                 .iter()
@@ -42,12 +53,36 @@ impl Recorder {
     }
 
     /// All that was sampled.
-    pub(crate) fn into_series(self) -> TimeSeries {
+    pub(crate) fn into_series(mut self) -> TimeSeries {
+        self.write();
         TimeSeries {
             flows: self.flows,
             queue: self.queue,
             states: self.states,
         }
+    }
+
+    /// Writes the rows that wait.
+    fn write(&mut self) {
+        self.flows.extend(&self.rows);
+        self.rows.clear();
+        for (state, raws) in self.states.iter_mut().zip(&mut self.raws) {
+            state.extend(raws);
+            raws.clear();
+        }
+    }
+
+    /// Appends a row of a flow of `group`; returns the place of its state, zeros.
+    #[inline]
+    fn append(&mut self, group: u32, row: FlowRow) -> &mut [u64] {
+        if self.rows.len() == ROWS {
+            self.write();
+        }
+        self.rows.push(row);
+        let (group, raws) = (group as usize, &mut self.raws[group as usize]);
+        let place = raws.len();
+        raws.resize(place + self.states[group].columns.len(), 0);
+        &mut raws[place..]
     }
 
     /// Samples everything as it stands at `now_ns`.
@@ -122,26 +157,27 @@ impl Recorder {
         user.latest = latest.unwrap_or_else(|| std::mem::take(&mut user.latest));
         let new_bits = (user.received_bytes - user.sampled_bytes) * 8;
         user.sampled_bytes = user.received_bytes;
-        let (samples, latest) = (&mut self.flows, &user.latest);
-        samples.time_us.push((now_ns / 1000) as i64);
-        samples.flow.push(user.flow);
-        samples.cwnd_pkts.push(cwnd_pkts);
-        samples.ssthresh_pkts.push(latest.ssthresh_pkts);
-        samples.inflight_pkts.push(inflight_pkts);
-        samples.outstanding_pkts.push(outstanding_pkts);
-        samples.srtt_us.push(latest.srtt_us);
-        samples.rtt_us.push(user.latest_rtt_us.unwrap_or(UNKNOWN));
-        samples.min_rtt_us.push(latest.min_rtt_us);
-        samples.delivery_rate_bps.push(latest.delivery_rate_bps);
-        let goodput_bps = per_second(new_bits, self.interval_ns, 1_000_000_000);
-        samples.goodput_bps.push(goodput_bps);
-        samples.pacing_rate_bps.push(latest.pacing_rate_bps);
-        samples.retransmitted_pkts.push(retransmitted_pkts as u32);
-        samples.lost_pkts.push(lost_pkts as u32);
-        samples.ca_state.push(latest.ca_state);
-        let columns = &mut self.states[user.group as usize].columns;
-        for (series, column) in columns.iter_mut().enumerate() {
-            column.push(latest.series.get(series).copied().unwrap_or(0));
+        let latest = &user.latest;
+        let row = FlowRow {
+            time_us: (now_ns / 1000) as i64,
+            flow: user.flow,
+            cwnd_pkts,
+            ssthresh_pkts: latest.ssthresh_pkts,
+            inflight_pkts,
+            outstanding_pkts,
+            srtt_us: latest.srtt_us,
+            rtt_us: user.latest_rtt_us.unwrap_or(UNKNOWN),
+            min_rtt_us: latest.min_rtt_us,
+            delivery_rate_bps: latest.delivery_rate_bps,
+            goodput_bps: per_second(new_bits, self.interval_ns, 1_000_000_000),
+            pacing_rate_bps: latest.pacing_rate_bps,
+            retransmitted_pkts: retransmitted_pkts as u32,
+            lost_pkts: lost_pkts as u32,
+            ca_state: latest.ca_state,
+        };
+        let raws = self.append(user.group, row);
+        for (raw, &value) in raws.iter_mut().zip(&latest.series) {
+            *raw = value;
         }
     }
 
@@ -154,119 +190,75 @@ impl Recorder {
         let received_bytes = flow.arrived.received_bytes;
         let new_bits =
             (received_bytes - std::mem::replace(&mut flow.sampled_bytes, received_bytes)) * 8;
-        let (samples, state) = (&mut self.flows, &flow.state);
+        let state = &flow.state;
         let sock = flow.own_flow().map(|own| &own.sock);
-        samples.time_us.push((now_ns / 1000) as i64);
-        samples.flow.push(flow.flow);
-        samples.cwnd_pkts.push(flow.cwnd_pkts());
-        samples.ssthresh_pkts.push(flow.ssthresh_pkts());
-        samples.inflight_pkts.push(flow.inflight_pkts());
-        samples.outstanding_pkts.push(flow.inflight_pkts());
-        samples.srtt_us.push(state.srtt_us);
-        samples.rtt_us.push(state.latest_rtt_us);
-        samples.min_rtt_us.push(flow.rtt.min_us);
-        samples
-            .delivery_rate_bps
-            .push(sock.map_or(0, delivery_rate_bps));
-        let goodput_bps = per_second(new_bits, self.interval_ns, 1_000_000_000);
-        samples.goodput_bps.push(goodput_bps);
-        let pacing_rate = state
-            .pacing_rate
-            .map_or(u64::MAX, |rate| rate.saturating_mul(8));
-        samples.pacing_rate_bps.push(pacing_rate);
-        samples.retransmitted_pkts.push(state.lost_pkts as u32);
-        samples.lost_pkts.push(state.lost_pkts as u32);
-        samples
-            .ca_state
-            .push(sock.map_or(0, |sock| sock.ca_state() as u8));
-        let columns = &mut self.states[flow.group as usize].columns;
+        let row = FlowRow {
+            time_us: (now_ns / 1000) as i64,
+            flow: flow.flow,
+            cwnd_pkts: flow.cwnd_pkts(),
+            ssthresh_pkts: flow.ssthresh_pkts(),
+            inflight_pkts: flow.inflight_pkts(),
+            outstanding_pkts: flow.inflight_pkts(),
+            srtt_us: state.srtt_us,
+            rtt_us: state.latest_rtt_us,
+            min_rtt_us: flow.rtt.min_us,
+            delivery_rate_bps: sock.map_or(0, delivery_rate_bps),
+            goodput_bps: per_second(new_bits, self.interval_ns, 1_000_000_000),
+            pacing_rate_bps: state
+                .pacing_rate
+                .map_or(u64::MAX, |rate| rate.saturating_mul(8)),
+            retransmitted_pkts: state.lost_pkts as u32,
+            lost_pkts: state.lost_pkts as u32,
+            ca_state: sock.map_or(0, |sock| sock.ca_state() as u8),
+        };
+        let raws = self.append(flow.group, row);
         match flow.own_flow() {
-            Some(own) => own.read_series(|series, raw| columns[series].push(raw)),
+            Some(own) => own.read_series(|series, raw| raws[series] = raw),
             None => {
-                for (column, raw) in columns.iter_mut().zip(dumbbell_quic::series_of(state)) {
-                    column.push(raw);
+                for (raw, value) in raws.iter_mut().zip(dumbbell_quic::series_of(state)) {
+                    *raw = value;
                 }
             }
         }
     }
 
-    /// Appends a row per flow that is one transfer and active.
+    /// Appends a row per flow that is one transfer and active: not before the handshake, nor after the first
+    /// sample that finds both directions closed, whose row has what was received last.
     fn sample_transfers(&mut self, now_ns: u64, flows: &mut [Endpoints]) {
-        // Not before the handshake, nor after the first sample that finds both directions closed: its
-        // row has what was received last.
-        let is_active = |flow: &Endpoints| flow.sender.is_established() && !flow.has_ended;
-        let interval_ns = self.interval_ns;
-        let active = flows.iter_mut().filter(|flow| is_active(flow));
-        self.flows.goodput_bps.extend(active.map(|flow| {
-            let received_bytes = flow.receiver.counters().received_bytes;
-            let new_bits = (received_bytes - flow.sampled_bytes) * 8;
-            flow.sampled_bytes = received_bytes;
-            per_second(new_bits, interval_ns, 1_000_000_000)
-        }));
-        let mut active = Vec::with_capacity(flows.len());
-        active.extend(flows.iter().filter(|flow| is_active(flow)));
-        self.sample_flows((now_ns / 1000) as i64, &active);
-        self.sample_states(&active);
-        for flow in flows.iter_mut() {
+        for flow in flows {
+            if flow.sender.is_established() && !flow.has_ended {
+                self.sample_transfer(now_ns, flow);
+            }
             flow.has_ended |= flow.sender.is_closed();
         }
     }
 
-    /// Appends a row per active flow, column by column: that writes to one place at a time.
-    fn sample_flows(&mut self, time_us: i64, active: &[&Endpoints]) {
-        let samples = &mut self.flows;
-        let times_us = std::iter::repeat_n(time_us, active.len());
-        samples.time_us.extend(times_us);
-        let senders = || active.iter().map(|flow| &flow.sender);
-        let socks = || senders().map(Sender::sock);
-        samples.flow.extend(active.iter().map(|flow| flow.flow));
-        samples.cwnd_pkts.extend(socks().map(|sock| sock.snd_cwnd));
-        samples
-            .ssthresh_pkts
-            .extend(socks().map(|sock| sock.snd_ssthresh));
-        samples
-            .inflight_pkts
-            .extend(socks().map(Sock::packets_in_flight));
-        samples
-            .outstanding_pkts
-            .extend(senders().map(Sender::outstanding_pkts));
-        samples
-            .srtt_us
-            .extend(socks().map(|sock| sock.srtt_us >> 3));
-        samples.rtt_us.extend(senders().map(Sender::latest_rtt_us));
-        samples.min_rtt_us.extend(socks().map(Sock::min_rtt_us));
-        samples
-            .delivery_rate_bps
-            .extend(socks().map(delivery_rate_bps));
-        samples
-            .pacing_rate_bps
-            .extend(socks().map(|sock| sock.sk_pacing_rate.saturating_mul(8)));
-        samples
-            .retransmitted_pkts
-            .extend(senders().map(|sender| sender.counters().retransmitted_pkts as u32));
-        samples
-            .lost_pkts
-            .extend(senders().map(|sender| sender.counters().lost_pkts as u32));
-        samples
-            .ca_state
-            .extend(socks().map(|sock| sock.ca_state() as u8));
-    }
-
-    /// The same for the congestion control algorithms' private states.
-    fn sample_states(&mut self, active: &[&Endpoints]) {
-        for group in active.chunk_by(|a, b| a.group == b.group) {
-            let ccs = || group.iter().map(|flow| flow.sender.congestion_control());
-            let columns = &mut self.states[group[0].group as usize].columns;
-            let readers = group[0].sender.congestion_control().instance().readers();
-            if readers.is_empty() {
-                for cc in ccs() {
-                    cc.read_series(|series, raw| columns[series].push(raw));
-                }
-            }
-            for (column, &reader) in columns.iter_mut().zip(readers) {
-                column.extend(ccs().map(|cc| cc.read(reader)));
-            }
-        }
+    fn sample_transfer(&mut self, now_ns: u64, flow: &mut Endpoints) {
+        let received_bytes = flow.receiver.counters().received_bytes;
+        let new_bits =
+            (received_bytes - std::mem::replace(&mut flow.sampled_bytes, received_bytes)) * 8;
+        let sender = &flow.sender;
+        let (sock, counters) = (sender.sock(), sender.counters());
+        let row = FlowRow {
+            time_us: (now_ns / 1000) as i64,
+            flow: flow.flow,
+            cwnd_pkts: sock.snd_cwnd,
+            ssthresh_pkts: sock.snd_ssthresh,
+            inflight_pkts: sock.packets_in_flight(),
+            outstanding_pkts: sender.outstanding_pkts(),
+            srtt_us: sock.srtt_us >> 3,
+            rtt_us: sender.latest_rtt_us(),
+            min_rtt_us: sock.min_rtt_us(),
+            delivery_rate_bps: delivery_rate_bps(sock),
+            goodput_bps: per_second(new_bits, self.interval_ns, 1_000_000_000),
+            pacing_rate_bps: sock.sk_pacing_rate.saturating_mul(8),
+            retransmitted_pkts: counters.retransmitted_pkts as u32,
+            lost_pkts: counters.lost_pkts as u32,
+            ca_state: sock.ca_state() as u8,
+        };
+        let raws = self.append(flow.group, row);
+        let cc = sender.congestion_control();
+        cc.read_series(|series, raw| raws[series] = raw);
     }
 }
 

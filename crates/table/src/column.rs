@@ -160,6 +160,9 @@ impl Column {
 
     /// Values that are missing unless `is_there`.
     pub fn with_gaps<T: Value>(values: Vec<T>, is_there: impl Fn(T) -> bool) -> Self {
+        if values.iter().all(|&value| is_there(value)) {
+            return Self::new(T::store(values), None);
+        }
         let is_there = values.iter().map(|&value| is_there(value)).collect();
         Self::new(T::store(values), Some(is_there))
     }

@@ -331,9 +331,8 @@ impl Flow {
         }
     }
 
-    /// The raw value of one series; `reader` is one of [`Instance::readers`].
     #[inline]
-    pub fn read(&self, reader: Reader) -> u64 {
+    fn read(&self, reader: Reader) -> u64 {
         reader.read(match reader.place {
             StatePlace::CaPriv => &self.sock.icsk_ca_priv[..],
             StatePlace::Storage => self.storage.words(),

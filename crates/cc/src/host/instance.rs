@@ -196,8 +196,8 @@ impl Instance {
         &self.declarations().series
     }
 
-    /// A reader of each series for [`Flow::read`]; empty if a flow has only [`Flow::read_series`].
-    pub fn readers(&self) -> &[Reader] {
+    /// A reader of each series; empty if only the flow can read them.
+    pub(crate) fn readers(&self) -> &[Reader] {
         &self.declarations().readers
     }
 

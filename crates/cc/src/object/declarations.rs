@@ -126,7 +126,7 @@ impl Series {
 
 /// How to read a series from the state's words: the part of [`Series`] that sampling needs.
 #[derive(Clone, Copy, Debug)]
-pub struct Reader {
+pub(crate) struct Reader {
     pub(crate) place: StatePlace,
     /// Fields do not straddle words: `check_series` rejects those.
     word: usize,

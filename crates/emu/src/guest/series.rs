@@ -200,11 +200,9 @@ impl Series {
                 rtt_us: sample.rtt_us,
                 goodput_bps: per_second(new_bytes * 8, elapsed_ns, 1_000_000_000),
                 syn_retransmits: course.syn_retransmits(),
+                lost_pkts: sample.lost_pkts,
             };
-            row.append(&sample.info, &mut self.samples);
-            if let Some(lost_pkts) = self.samples.lost_pkts.last_mut() {
-                *lost_pkts = sample.lost_pkts;
-            }
+            self.samples.extend(&[row.with(&sample.info)]);
         }
     }
 

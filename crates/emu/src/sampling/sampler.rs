@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dumbbell_cc::TCP_INFINITE_SSTHRESH;
-use dumbbell_results::{FlowSamples, UNKNOWN, per_second};
+use dumbbell_results::{FlowRow, FlowSamples, UNKNOWN, per_second};
 use dumbbell_scenario::Scenario;
 use hdrhistogram::Histogram;
 
@@ -223,8 +223,9 @@ impl Sampler {
                 rtt_us,
                 goodput_bps: per_second(new_bytes * 8, elapsed_ns, 1_000_000_000),
                 syn_retransmits: reading.syn_retransmits,
+                lost_pkts: UNKNOWN,
             };
-            row.append(&reading.info, &mut self.sampled.flows);
+            self.sampled.flows.extend(&[row.with(&reading.info)]);
             if let Some(bbr) = &mut self.sampled.bbr[reading.group] {
                 bbr.sample(self.reader.sender(reading))
                     .map_err(|source| Error::System {
@@ -333,30 +334,33 @@ pub(crate) struct Row {
     pub(crate) rtt_us: u32,
     pub(crate) goodput_bps: u64,
     pub(crate) syn_retransmits: u32,
+    pub(crate) lost_pkts: u32,
 }
 
 impl Row {
-    pub(crate) fn append(&self, info: &TcpInfo, samples: &mut FlowSamples) {
-        let known = |value: u32, unknown: u32| if value == unknown { UNKNOWN } else { value };
-        samples.time_us.push(self.time_us);
-        samples.flow.push(self.flow);
-        samples.cwnd_pkts.push(info.snd_cwnd_pkts);
-        samples.ssthresh_pkts.push(info.snd_ssthresh_pkts);
-        samples.inflight_pkts.push(info.inflight_pkts());
-        samples.outstanding_pkts.push(info.unacked_pkts);
-        samples.srtt_us.push(info.rtt_us);
-        samples.rtt_us.push(known(self.rtt_us, 0));
-        samples.min_rtt_us.push(info.min_rtt_us);
-        samples
-            .delivery_rate_bps
-            .push(info.delivery_rate_bytes_per_s.saturating_mul(8));
-        samples.goodput_bps.push(self.goodput_bps);
-        samples.pacing_rate_bps.push(pacing_rate_bps(info));
-        samples
-            .retransmitted_pkts
-            .push(info.total_retrans_pkts.saturating_sub(self.syn_retransmits));
-        samples.lost_pkts.push(UNKNOWN);
-        samples.ca_state.push(info.ca_state);
+    /// The whole row, with what the kernel reports.
+    pub(crate) fn with(&self, info: &TcpInfo) -> FlowRow {
+        FlowRow {
+            time_us: self.time_us,
+            flow: self.flow,
+            cwnd_pkts: info.snd_cwnd_pkts,
+            ssthresh_pkts: info.snd_ssthresh_pkts,
+            inflight_pkts: info.inflight_pkts(),
+            outstanding_pkts: info.unacked_pkts,
+            srtt_us: info.rtt_us,
+            rtt_us: if self.rtt_us == 0 {
+                UNKNOWN
+            } else {
+                self.rtt_us
+            },
+            min_rtt_us: info.min_rtt_us,
+            delivery_rate_bps: info.delivery_rate_bytes_per_s.saturating_mul(8),
+            goodput_bps: self.goodput_bps,
+            pacing_rate_bps: pacing_rate_bps(info),
+            retransmitted_pkts: info.total_retrans_pkts.saturating_sub(self.syn_retransmits),
+            lost_pkts: self.lost_pkts,
+            ca_state: info.ca_state,
+        }
     }
 }
 
