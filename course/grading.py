@@ -5,11 +5,17 @@ from __future__ import annotations
 import ast
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeVar
 
-__all__ = ["Answers"]
+import time_limit
+from time_limit import TimeLimitError
+
+__all__ = ["Answers", "as_number", "check_each"]
+
+Part = TypeVar("Part")
 
 #: How a graded cell begins.
 MARK = "# answer:"
@@ -26,6 +32,8 @@ class Answers:
         The lab's.
     failures
         Why cells failed, by the names that their first lines have.
+    assigned
+        What cells assigned, by those names.
     """
 
     def __init__(
@@ -33,10 +41,12 @@ class Answers:
         values: Mapping[str, Any],
         directory: Path,
         failures: Mapping[str, str] | None = None,
+        assigned: Mapping[str, list[str]] | None = None,
     ) -> None:
         self.values = values
         self.directory = directory
         self.failures = failures or {}
+        self.assigned = assigned or {}
 
     @classmethod
     def of_directory(cls, directory: Path) -> Answers:
@@ -57,9 +67,12 @@ class Answers:
         """Return an answer."""
         __tracebackhide__ = True
         if name in self.failures:
+            raise AssertionError(f"the cell `{MARK} {name}` {self.failures[name]}")
+        others = self.assigned.get(name)
+        if others and name not in self.values:
             raise AssertionError(
-                f"the cell `{MARK} {name}` fails: {self.failures[name]}. A graded cell runs "
-                "without the notebook's other cells: it imports what it needs"
+                f"the cell `{MARK} {name}` assigns {', '.join(f'`{each}`' for each in others)}, "
+                f"not `{name}`: use that name"
             )
         value = self.values.get(name, ...)
         if is_empty(value):
@@ -70,12 +83,6 @@ class Answers:
         """Return an answer that is a number."""
         __tracebackhide__ = True
         return as_number(self[name], f"`{name}`")
-
-    def numbers(self, name: str, keys: tuple[str, ...]) -> dict[str, float]:
-        """Return an answer that has a number for each key."""
-        __tracebackhide__ = True
-        values = self.choices(name, keys)
-        return {key: as_number(values[key], f"`{name}[{key!r}]`") for key in keys}
 
     def choices(self, name: str, keys: tuple[str, ...]) -> dict[str, Any]:
         """Return an answer that has something for each key."""
@@ -101,25 +108,50 @@ class Answers:
 def run_cells(path: Path, directory: Path) -> Answers:
     """Run the graded cells of a notebook, and nothing else of it."""
     values: dict[str, Any] = {}
-    failures = {}
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
-        first, _, _ = source.partition("\n")
-        if cell["cell_type"] != "code" or not first.startswith(MARK):
-            continue
+    failures, assigned = {}, {}
+    for name, source in graded_cells(path):
         known = set(values)
         try:
             tree = ast.parse(source)
-            exec(compile(tree, f"{path.name}, {first}", "exec"), values)
-        except Exception as error:
-            failures[first.removeprefix(MARK).strip()] = f"{type(error).__name__}: {error}"
+            with time_limit.time_limit():
+                exec(compile(tree, f"{path.name}, {MARK} {name}", "exec"), values)
+        except (Exception, TimeLimitError) as error:
+            failures[name] = reason(error)
             continue
+        new = [each for each in values if each not in known and each != "__builtins__"]
+        assigned[name] = [each for each in new if not isinstance(values[each], ModuleType)]
         if any(isinstance(node, ast.Constant) and node.value is ... for node in ast.walk(tree)):
             # A function that still has the dots in which its body goes is no answer.
-            new = {name for name in values if name not in known and callable(values[name])}
-            values.update(dict.fromkeys(new, ...))
+            values.update(dict.fromkeys((each for each in new if callable(values[each])), ...))
     values.pop("__builtins__", None)
-    return Answers(values, directory, failures)
+    return Answers(values, directory, failures, assigned)
+
+
+def graded_cells(path: Path) -> list[tuple[str, str]]:
+    """Return the graded cells of a notebook: the name in the first line, and the source."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise AssertionError(
+            f"{path.parent.name}/{path.name} is damaged ({type(error).__name__}: {error}): save it "
+            "again in Jupyter, or write your answers into a new copy"
+        ) from None
+    marked = [source for source in sources if source.startswith(MARK)]
+    return [(each.partition("\n")[0].removeprefix(MARK).strip(), each) for each in marked]
+
+
+def reason(error: BaseException) -> str:
+    """Return why a cell or a function of a student failed."""
+    if isinstance(error, TimeLimitError):
+        return f"has not returned within {time_limit.LIMIT_S:g} s: look for a loop without an end"
+    said = f"fails: {type(error).__name__}: {error}"
+    if isinstance(error, NameError) and not isinstance(error, UnboundLocalError):
+        said += (
+            ". A graded cell runs without the notebook's other cells: import or define in it "
+            "what it uses"
+        )
+    return said
 
 
 def is_empty(value: Any) -> bool:
@@ -145,9 +177,23 @@ def result_of(function: Callable[..., Any], called: str, arguments: tuple[float,
     """Return what a student's function returns."""
     __tracebackhide__ = True
     try:
-        result = function(*arguments)
-    except Exception as error:
-        raise AssertionError(f"{called} fails: {type(error).__name__}: {error}") from None
+        with time_limit.time_limit():
+            result = function(*arguments)
+    except (Exception, TimeLimitError) as error:
+        raise AssertionError(f"{called} {reason(error)}") from None
     if is_empty(result):
         raise AssertionError(f"{called} returns nothing: write the function's last line")
     return result
+
+
+def check_each(check: Callable[[Part], None], parts: Iterable[Part]) -> None:
+    """Check the parts of an answer, and say what is wrong with all of them."""
+    __tracebackhide__ = True
+    problems = []
+    for part in parts:
+        try:
+            check(part)
+        except AssertionError as error:
+            problems.append(str(error))
+    if problems:
+        raise AssertionError("; ".join(problems))

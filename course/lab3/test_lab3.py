@@ -6,7 +6,7 @@ from functools import cache
 from statistics import median
 
 import dumbbell
-from grading import Answers
+from grading import Answers, check_each
 
 #: The pairs and buffers of the table; the answer to each is the name of who gets more.
 TABLE = tuple(
@@ -56,9 +56,14 @@ def test_a_prediction_was_recorded(answers: Answers) -> None:
 def test_the_table_of_winners(answers: Answers) -> None:
     """All of it: how many are right is said, not which."""
     said = answers.choices("winners", TABLE)
-    for entry, name in said.items():
+
+    def is_of_the_pair(entry: str) -> None:
         names = entry.split()[0].split("-")
-        assert name in names, f"`winners[{entry!r}]` is {name!r}: use {' or '.join(names)}"
+        assert said[entry] in names, (
+            f"`winners[{entry!r}]` is {said[entry]!r}: use {' or '.join(names)}"
+        )
+
+    check_each(is_of_the_pair, said)
     right = sum(winner(entry) == name for entry, name in said.items())
     assert right == len(TABLE), f"`winners`: {right} of {len(TABLE)} are right"
 
@@ -73,9 +78,14 @@ def test_where_bbr_and_cubic_are_even(answers: Answers) -> None:
 
 def test_what_bbr_believes_in_a_deep_buffer(answers: Answers) -> None:
     """Its minimum RTT, and what cwnd it makes of that."""
-    for name, real in zip(("believed_rtt_ms", "cwnd_in_own_bdp"), believed(), strict=True):
+
+    def is_near(asked: tuple[str, float]) -> None:
+        name, real = asked
         said = answers.number(name)
         assert abs(said / real - 1) <= TOLERANCE, (
             f"`{name}` is {said:g}, which is too {'large' if said > real else 'small'}: take the "
             f"median after 20 s, in the mode probe_bw, with a buffer of {DEEP}"
         )
+
+    names = ("believed_rtt_ms", "cwnd_in_own_bdp")
+    check_each(is_near, zip(names, believed(), strict=True))

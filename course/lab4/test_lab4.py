@@ -8,7 +8,7 @@ from typing import Any
 
 import dumbbell
 from dumbbell import Group
-from grading import Answers, is_empty
+from grading import Answers, as_number, check_each, is_empty
 
 ALGORITHMS = ("reno", "cubic", "bbr")
 #: Base RTTs of the far flow from which the exponent is found, ms; the near one has 20 ms.
@@ -51,12 +51,16 @@ def test_a_prediction_was_recorded(answers: Answers) -> None:
 
 def test_the_ratios_of_three_algorithms(answers: Answers) -> None:
     """How many times as much as the far flow the near one gets."""
-    for cc, said in answers.numbers("ratios", ALGORITHMS).items():
-        real = ratio(near_and_far(cc))
+    ratios = answers.choices("ratios", ALGORITHMS)
+
+    def is_near(cc: str) -> None:
+        said, real = as_number(ratios[cc], f"`ratios[{cc!r}]`"), ratio(near_and_far(cc))
         assert abs(said / real - 1) <= RATIO, (
             f"`ratios[{cc!r}]` is {said:g}, which is too {'large' if said > real else 'small'}: "
             "divide the near flow's goodput by the far one's"
         )
+
+    check_each(is_near, ALGORITHMS)
 
 
 def test_the_exponent_of_reno(answers: Answers) -> None:

@@ -13,14 +13,16 @@ from pathlib import Path
 
 import dumbbell
 
+__all__ = ["ALGORITHMS", "LETTERS"]
+
 ALGORITHMS = ("bbr", "copa", "cubic", "reno", "vegas")
 LETTERS = "abcde"
 #: The type of a block that describes a pcapng section: it names the scenario, which is the answer.
 SECTION = 0x0A0D0D0A
 
 
-def scenarios(number: int) -> dict[str, dumbbell.Scenario]:
-    """Return what runs, by letter."""
+def _drawn(number: int) -> dict[str, dumbbell.Scenario]:
+    """Return what runs, by letter: the key to the captures, for the grader and the teacher."""
     draw = random.Random(number)
     order = draw.sample(ALGORITHMS, len(ALGORITHMS))
     rate, rtt = draw.choice(("14mbit", "16mbit", "18mbit")), draw.choice(("36ms", "40ms", "44ms"))
@@ -30,11 +32,6 @@ def scenarios(number: int) -> dict[str, dumbbell.Scenario]:
         )
         for letter, cc in zip(LETTERS, order, strict=True)
     }
-
-
-def algorithm(number: int, letter: str) -> str:
-    """Return whose capture a letter is."""
-    return str(scenarios(number)[letter].groups[0].cc.name)
 
 
 def without_comments(capture: bytes) -> bytes:
@@ -48,12 +45,15 @@ def without_comments(capture: bytes) -> bytes:
 
 def main(arguments: list[str]) -> int:
     """Write the captures."""
-    if len(arguments) != 1 or not arguments[0].isdecimal():
+    if len(arguments) != 1:
         print("usage: python captures.py NUMBER", file=sys.stderr)
+        return 2
+    if not arguments[0].isdecimal():
+        print(f"NUMBER is {arguments[0]}: use a whole number from 0 on", file=sys.stderr)
         return 2
     directory = Path(__file__).with_name("captures")
     directory.mkdir(exist_ok=True)
-    for letter, scenario in scenarios(int(arguments[0])).items():
+    for letter, scenario in _drawn(int(arguments[0])).items():
         path = directory / f"{letter}.pcapng"
         dumbbell.run(scenario, capture=dumbbell.Capture(path, points=["sender"]))
         path.write_bytes(without_comments(path.read_bytes()))

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 import dumbbell
-from grading import Answers
+from grading import Answers, check_each
 
 sys.path.insert(0, str(Path(__file__).parent))
-from captures import ALGORITHMS, LETTERS, algorithm, scenarios
+from captures import ALGORITHMS, LETTERS, _drawn
 
 #: Of the share that CUBIC keeps, and of the time between BBR's dips in s.
 SHARE, DIPS_S = 0.06, 0.6
@@ -22,15 +22,20 @@ def number_of(answers: Answers) -> int:
     """Return the number that the captures were made with."""
     number = answers.number("number")
     is_whole = number >= 0 and number.is_integer()
-    assert is_whole, f"`number` is {number:g}: give a whole number"
+    assert is_whole, f"`number` is {number:g}: give a whole number from 0 on"
     return int(number)
+
+
+def algorithm(number: int, letter: str) -> str:
+    """Return whose capture a letter is."""
+    return str(_drawn(number)[letter].groups[0].cc.name)
 
 
 @cache
 def run_of(number: int, cc: str) -> dumbbell.Run:
     """Run the flow of a capture again."""
     found = next(each for each in LETTERS if algorithm(number, each) == cc)
-    return dumbbell.run(scenarios(number)[found])
+    return dumbbell.run(_drawn(number)[found])
 
 
 @cache
@@ -61,10 +66,13 @@ def test_a_prediction_was_recorded(answers: Answers) -> None:
 def test_each_capture_has_its_algorithm(answers: Answers) -> None:
     """How many are right is said, not which."""
     number, said = number_of(answers), answers.choices("who", tuple(LETTERS))
-    for letter, name in said.items():
-        assert name in ALGORITHMS, (
-            f"`who[{letter!r}]` is {name!r}: use one of {', '.join(ALGORITHMS)}"
+
+    def is_a_name(letter: str) -> None:
+        assert said[letter] in ALGORITHMS, (
+            f"`who[{letter!r}]` is {said[letter]!r}: use one of {', '.join(ALGORITHMS)}"
         )
+
+    check_each(is_a_name, said)
     right = sum(algorithm(number, letter) == name for letter, name in said.items())
     assert right == len(LETTERS), f"`who`: {right} of {len(LETTERS)} are right"
 

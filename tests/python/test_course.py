@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -10,17 +9,13 @@ import shlex
 import shutil
 import subprocess
 import sys
-from functools import cache
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from tests.python.course_graders import COURSE, ROOT, checks_of, model_values, refusal
 from tests.python.wrong_answers import MODEL, WRONG, WRONG_FILES
 
-ROOT = Path(__file__).parents[2]
-COURSE = ROOT / "course"
 sys.path[:0] = [str(ROOT / "tools"), str(COURSE)]
 from course_notebooks import (  # noqa: E402
     LABS,
@@ -33,39 +28,6 @@ from course_notebooks import (  # noqa: E402
 from grading import Answers  # noqa: E402
 
 KANA = re.compile("[\u3040-\u30ff]")
-
-
-@cache
-def grader(lab: str) -> ModuleType:
-    """Return a lab's tests, which are functions of the answers."""
-    spec = importlib.util.spec_from_file_location(f"test_{lab}", COURSE / lab / f"test_{lab}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def checks_of(lab: str) -> list[Any]:
-    return [each for name, each in vars(grader(lab)).items() if name.startswith("test_")]
-
-
-def model_values(lab: str) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for cell in model_answers(lab).values():
-        exec(cell, values)  # noqa: S102 -- ours
-    return values
-
-
-def refusal(lab: str, answers: Answers) -> str:
-    """Return what the grader says against answers; nothing if it accepts them."""
-    said = []
-    for test in checks_of(lab):
-        try:
-            test(answers)
-        except AssertionError as error:
-            said.append(str(error).partition("\nassert ")[0])
-    return "\n".join(said)
 
 
 def committed(lab: str, language: str) -> Any:
@@ -196,7 +158,9 @@ def test_answers_are_in_one_notebook_and_stand_for_themselves(tmp_path):
     write("en", even_s="# answer: even_s\neven_s = int(loss_times(run)[0])")
     write("ja")
     answers = Answers.of_directory(tmp_path)
-    with pytest.raises(AssertionError, match=r"`# answer: even_s` fails: NameError.*imports what"):
+    with pytest.raises(
+        AssertionError, match=r"`# answer: even_s` fails: NameError.*import or define in it what"
+    ):
         answers.number("even_s")
     with pytest.raises(AssertionError, match="`period_s` has no answer"):
         answers.calls("period_s", 1, 2, 3)
@@ -233,4 +197,7 @@ def test_captures_do_not_say_what_is_in_them(tmp_path):
         for name in (b"bbr", b"copa", b"cubic", b"reno", b"vegas", b"seed"):
             assert name not in first
     refused = subprocess.run([*run, "me"], env=env, check=False, capture_output=True, text=True)
-    assert (refused.returncode, refused.stderr) == (2, "usage: python captures.py NUMBER\n")
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "NUMBER is me: use a whole number from 0 on\n",
+    )

@@ -112,7 +112,6 @@ WRONG: dict[str, list[Wrong]] = {
     "lab6": [
         Wrong("prediction", ..., "`prediction` has no answer"),
         Wrong("file", ..., "`file` has no answer"),
-        Wrong("file", 6, "give the path of your file as text"),
         Wrong("file", "mine/other.bpf.c", "there is no mine/other.bpf.c"),
     ],
 }
@@ -137,7 +136,7 @@ WRONG_FILES: dict[str, tuple[Callable[[str], str], str]] = {
     ),
     "divides by zero": (
         lambda source: source.replace("ca->reductions++;", "tp->snd_cwnd /= ca->compete_rounds;"),
-        " in `cong_avoid` (flow 0, at ",
+        "division by zero",
     ),
     "knows the path": (
         lambda source: source.replace(
@@ -150,6 +149,10 @@ WRONG_FILES: dict[str, tuple[Callable[[str], str], str]] = {
     "starves next to CUBIC": (
         lambda source: source.replace("patience, 30", "patience, 1000"),
         "worst category is `cubic`",
+    ),
+    "does not return": (
+        lambda source: source.replace("ca->reductions++;", 'for (;;) asm volatile("");'),
+        "does not return from `cong_avoid` within 3 s",
     ),
     "a window that never changes": (constant, "and the bar is"),
 }
