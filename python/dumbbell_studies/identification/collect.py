@@ -126,7 +126,11 @@ def collect_quic(
     for run in plan:
         dumbbell.run(scenario_of(run.path, run.cc), capture=scratch)
         for flow in datagram_flows(scratch):
-            trace = datagram_trace_of(flow.row, flow.bins)
-            rows.add(trace, run.label, run, flow.row["point"], is_first=True)
+            with_spin = datagram_trace_of(flow.row, flow.bins)
+            if with_spin is not None and not with_spin.is_estimated:
+                rows.add(with_spin, run.label, run, flow.row["point"], is_first=True)
+            # Most stacks that are in use do not set the bit.
+            without = datagram_trace_of(flow.row, flow.bins, uses_spin=False)
+            rows.add(without, run.label, run, flow.row["point"], is_first=True)
         on_run(run)
     return rows.collected()
