@@ -29,6 +29,8 @@ LONGER_BYTES = 2.0
 CUT_SHARE, CUT_RTTS = 0.1, 1.5
 #: Losses less than this many RTTs apart are one.
 APART_RTTS = 3.0
+#: The shortest RTT that the spin bit shows is this quantile.
+LEAST_QUANTILE = 0.02
 #: Where nothing is lost for longer than this, the level is that of the time around.
 LEVEL_S = 6.0
 
@@ -89,8 +91,9 @@ def datagram_trace_of(
         inflight = levelled(np.cumsum(sent - acked), lost, usual * base_rtt_s, step_s, per_rtt)
         rtt_s = np.clip(inflight / np.maximum(rate, 1e-9), base_rtt_s, base_rtt_s + 4.0)
     else:
-        inflight, rtt_s = raw, spin_s
-        base_rtt_s = min(base_rtt_s, float(spin_s.min()))
+        # Where a packet with a changed bit is lost, one round trip seems longer, the next shorter.
+        base_rtt_s = min(base_rtt_s, float(np.quantile(spin_s, LEAST_QUANTILE)))
+        inflight, rtt_s = raw, np.maximum(spin_s, base_rtt_s)
     return Trace(
         vantage=vantage_of(far_us, near_us),
         step_s=step_s,
@@ -110,7 +113,7 @@ def datagram_trace_of(
 
 
 def sent_within(total: Floats, steps: Floats) -> Floats:
-    """Return what was sent during so many last steps, at each point of a running total."""
+    """Return what was sent during the last steps, at each point of a running total."""
     now = np.arange(len(total))
     then: Floats = np.interp(now - steps, now, total, left=0.0)
     return total - then

@@ -40,7 +40,7 @@ FEW_LOSSES, FEW_FALLS = 2, 0.05
 RISE_RATIO, RISE_MS = 1.05, 1.0
 #: A window is held if for longer than this it is within a share of the most, but for some rounds,
 #: and never falls further, while more packets wait than Vegas leaves.
-HELD_S, HELD_WITHIN, HELD_SHARE, HELD_LEAST = 12.0, 0.02, 0.8, 0.9
+HELD_S, HELD_WITHIN, HELD_SHARE, HELD_LEAST = 12.0, 0.02, 0.8, 0.75
 HELD_QUEUE_PKTS, HELD_QUEUE_SHARE = 10.0, 0.05
 
 

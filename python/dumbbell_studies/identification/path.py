@@ -32,7 +32,7 @@ JITTER_MS = (0.05, 2.0)
 TIME_S = (12.0, 60.0)
 USUAL_TIME_S = 30.0
 PACKET_BYTES = 1500.0
-#: Receive window of QUIC stacks by default, bytes; a larger one is so many times what a path holds.
+#: Receive window of QUIC stacks by default, bytes; a larger one is this multiple of the path's.
 QUIC_WINDOW_BYTES, QUIC_WINDOW_SHARE = 1_250_000, 2
 #: A link that no ACK waits for.
 UP_RATE = "10gbit"

@@ -1,7 +1,7 @@
 //! QUIC's latency spin bit (RFC 9000 §17.4): the client inverts what it last received, the server echoes it, so that it
 //! changes once a round trip.
 
-/// Of a first byte: the form of the header, the bit that is always set, and the spin bit of a short header.
+/// Bits of the first byte: the form of the header, the bit that is always set, and the spin bit of a short header.
 const LONG_FORM: u8 = 0x80;
 const FIXED: u8 = 0x40;
 const SPIN: u8 = 0x20;

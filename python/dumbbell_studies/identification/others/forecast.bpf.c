@@ -18,7 +18,7 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-PARAM(u32, tick_us, 20000, 1000, 1000000, "us", "deliveries are counted at least so long");
+PARAM(u32, tick_us, 20000, 1000, 1000000, "us", "shortest time over which deliveries are counted");
 PARAM(u32, ahead_us, 40000, 1000, 1000000, "us", "of deliveries beyond a round trip in the window");
 
 #define NO_RTT	(~0U)
