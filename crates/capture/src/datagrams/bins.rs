@@ -132,7 +132,11 @@ mod tests {
         assert_eq!(total, 10_000 + 1200);
         let spins: u32 = bins.all().iter().flat_map(|bin| bin.spins).sum();
         assert_eq!(spins, 1000);
-        assert!(bins.all().iter().all(|bin| bin.mean_spin_ns(0) == Some(7.0)));
+        assert!(
+            bins.all()
+                .iter()
+                .all(|bin| bin.mean_spin_ns(0) == Some(7.0))
+        );
         assert_eq!(
             bins.all().last().map(|bin| bin.largest_bytes),
             Some([1200, 10]),
