@@ -25,6 +25,8 @@ __all__ = ["Collected", "collect_quic", "collect_tcp"]
 
 #: What is in the file.
 ARRAYS = ("features", "labels", "numbers", "points", "kinds")
+#: Flows with fewer round trips get no answer, and teach nothing.
+LEAST_ROUNDS = 40
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Rows:
             is_from_start: bool = True) -> None:  # fmt: skip
         """Add a flow, if it shows anything."""
         rounds = None if trace is None else rounds_of(trace)
-        if trace is None or rounds is None:
+        if trace is None or rounds is None or len(rounds) < LEAST_ROUNDS:
             return
         features = features_of(trace, rounds, is_from_start=is_from_start)
         kind = "first" if is_first else "neighbour"
