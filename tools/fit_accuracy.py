@@ -123,10 +123,11 @@ def measured(path: DrawnPath, engine: str, place: Path) -> Case:
         The fit refuses the capture.
     """
     files, captured = {}, {}
+    of = "" if engine == "simulator" else "linux/"
     for cc in ("cubic", "bbr"):
-        groups: list[Any] = [f"linux/{cc}"]
+        groups: list[Any] = [f"{of}{cc}"]
         if path.others:
-            groups.append(Group(f"linux/{path.others[0]}", flows=path.others[1]))
+            groups.append(Group(f"{of}{path.others[0]}", flows=path.others[1]))
         files[cc] = place / f"{cc}.pcapng"
         dumbbell.run(
             Scenario(groups, **path.fields),
@@ -215,7 +216,7 @@ def away(case: Case, goodput_bps: float, rtt_s: float) -> tuple[float, float, fl
 def main() -> None:
     """Measure, and print the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("engine", help="kernel, uml or uml:NAME")
+    parser.add_argument("engine", help="simulator, kernel, uml or uml:NAME")
     parser.add_argument("paths", type=int)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--most-rate", type=float, default=200.0, help="Mbit/s")

@@ -21,17 +21,26 @@ pub struct DatagramFacts {
     pub dscp: u8,
     /// ECN field of the IP header, its two lowest bits.
     pub ecn: u8,
-    /// Payload, zeros; at most what an IPv4 packet holds.
+    /// The payload's first byte, if it is known; zeros follow.
+    pub first_byte: Option<u8>,
+    /// The payload; at most what an IPv4 packet holds.
     pub payload_bytes: u16,
 }
 
 impl DatagramFacts {
-    /// Replaces the content of `frame` by the headers, as
+    /// Replaces the content of `frame` by the headers and the first byte, as
     /// [`FrameFacts::write_headers`](crate::FrameFacts::write_headers) does.
     pub fn write_headers(&self, frame: &mut Vec<u8>) {
         let payload_bytes = packet_payload(udp::HEADER_BYTES, self.payload_bytes);
         let ports = [self.source.port(), self.destination.port()];
         let header = udp::header(ports, payload_bytes - udp::HEADER_BYTES as u16);
+        let mut shown = [0; udp::HEADER_BYTES + 1];
+        shown[..udp::HEADER_BYTES].copy_from_slice(&header);
+        let mut shown_bytes = udp::HEADER_BYTES;
+        if let Some(byte) = self.shown() {
+            shown[udp::HEADER_BYTES] = byte;
+            shown_bytes += 1;
+        }
         let ip = Ipv4Fields {
             source: *self.source.ip(),
             destination: *self.destination.ip(),
@@ -40,7 +49,16 @@ impl DatagramFacts {
             protocol: PROTOCOL_UDP,
             payload_bytes,
         };
-        write_packet(frame, &ip, &header);
+        write_packet(frame, &ip, &shown[..shown_bytes]);
+    }
+
+    /// Payload behind the first byte, or all of it.
+    pub fn zero_bytes(&self) -> u16 {
+        self.payload_bytes - u16::from(self.shown().is_some())
+    }
+
+    fn shown(&self) -> Option<u8> {
+        self.first_byte.filter(|_| self.payload_bytes > 0)
     }
 }
 
@@ -56,12 +74,13 @@ mod tests {
             ip_id: 7,
             dscp: 46,
             ecn: 0,
+            first_byte: Some(0x60),
             payload_bytes: 160,
         };
         let mut frame = Vec::new();
         facts.write_headers(&mut frame);
-        assert_eq!(frame.len(), 14 + 20 + 8);
-        frame.resize(frame.len() + 160, 0);
+        assert_eq!(frame.len(), 14 + 20 + 8 + 1);
+        frame.resize(frame.len() + usize::from(facts.zero_bytes()), 0);
         let read = etherparse::SlicedPacket::from_ethernet(&frame).expect("a frame");
         let Some(etherparse::NetSlice::Ipv4(ip)) = &read.net else {
             panic!("{read:?}");
@@ -71,7 +90,7 @@ mod tests {
             panic!("{read:?}");
         };
         assert_eq!((udp.source_port(), udp.destination_port()), (10_000, 5001));
-        assert_eq!(udp.payload().len(), 160);
+        assert_eq!((udp.payload().len(), udp.payload()[0]), (160, 0x60));
         let expected = udp.to_header().calc_checksum_ipv4_raw(
             facts.source.ip().octets(),
             facts.destination.ip().octets(),

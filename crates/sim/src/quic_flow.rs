@@ -296,14 +296,16 @@ impl<T: Tap> Engine<T> {
         let mut sent_pkts = 0;
         flow.pair.transmit(end, now_ns, &mut |datagram| {
             let payload_bytes = datagram.bytes.len() as u32;
+            let first_byte = datagram.bytes.first().copied().unwrap_or(0);
             let place = watch.payloads.keep(datagram.bytes);
+            let header = DatagramHeader::kept(place, is_reverse, now_ns).showing(first_byte);
             let packet = Packet {
                 flow: id,
                 wire_bytes: DatagramHeader::wire_bytes(payload_bytes),
                 ecn: datagram.ecn,
                 hop: 0,
                 arrived_ns: 0,
-                header: Segment::Datagram(DatagramHeader::kept(place, is_reverse, now_ns)),
+                header: Segment::Datagram(header),
             };
             sent_pkts += 1;
             watch.tap.sent(now_ns, &packet, &watch.sacks);

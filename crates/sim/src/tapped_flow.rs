@@ -31,7 +31,7 @@ pub(crate) enum Frame {
 }
 
 impl Frame {
-    /// Replaces the content of `frame` by its headers.
+    /// Replaces the content of `frame` by its headers and what is known of the payload.
     pub(crate) fn write_headers(&self, frame: &mut Vec<u8>) {
         match self {
             Self::Segment(facts) => facts.write_headers(frame),
@@ -39,11 +39,11 @@ impl Frame {
         }
     }
 
-    /// Payload that follows them.
+    /// Payload that follows that.
     pub(crate) fn payload_bytes(&self) -> u16 {
         match self {
             Self::Segment(facts) => facts.payload_bytes,
-            Self::Datagram(facts) => facts.payload_bytes,
+            Self::Datagram(facts) => facts.zero_bytes(),
         }
     }
 }
@@ -216,6 +216,7 @@ impl TappedFlow {
                 ip_id: header.number as u16,
                 dscp: self.dscp,
                 ecn: packet.ecn.bits(),
+                first_byte: header.first_byte(),
                 payload_bytes: (packet.wire_bytes - DatagramHeader::wire_bytes(0)) as u16,
             }),
         }

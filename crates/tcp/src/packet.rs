@@ -379,6 +379,7 @@ impl DatagramHeader {
     const KEPT: u64 = 1 << 63;
     const REVERSE: u64 = 1 << 62;
     const GARBLED: u64 = 1 << 61;
+    const FIRST_SHIFT: u32 = 58;
     const GARBLE_SHIFT: u32 = 32;
     /// Bits of the random number that says what is wrong.
     const GARBLE_BITS: u64 = 0xff_ffff;
@@ -391,6 +392,21 @@ impl DatagramHeader {
             number: Self::KEPT | reverse | u64::from(place),
             sent_ns,
         }
+    }
+
+    /// One that shows of its first byte what encryption leaves readable: QUIC's three highest bits.
+    #[inline]
+    #[must_use]
+    pub fn showing(mut self, first_byte: u8) -> Self {
+        self.number |= u64::from(first_byte >> 5) << Self::FIRST_SHIFT;
+        self
+    }
+
+    /// The readable bits of its first byte; `None`: it has only a size.
+    #[inline]
+    pub fn first_byte(&self) -> Option<u8> {
+        let bits = (self.number >> Self::FIRST_SHIFT) as u8 & 7;
+        self.place().map(|_| bits << 5)
     }
 
     /// Where its bytes are kept; `None`: it has only a size.

@@ -17,6 +17,7 @@ __all__ = ["DatagramFlow", "datagram_flows_of"]
 #: Columns of ``series`` that a trace is made of.
 SERIES = (
     "time_us", "bin_us", "data_pkts", "data_bytes", "ack_pkts", "ack_bytes", "largest_ack_bytes",
+    "spin_rtt_us",
 )  # fmt: skip
 
 

@@ -3,6 +3,8 @@
 Packet numbers and ACK frames are encrypted. Receivers acknowledge every n-th packet (RFC 9000
 §13.2: every second), so the count of ACKs says how much has arrived. An ACK that reports a gap is
 longer by that range, and stays so until the gap is out of the list: losses show in the ACKs' sizes.
+Where the spin bit shows the RTT, what was sent during the last one is in flight, and no ACK is
+counted.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import numpy as np
 
 from dumbbell.identify.floats import Floats
 from dumbbell.identify.grid import Grid
+from dumbbell.identify.spin import spin_rtt_s
 from dumbbell.identify.trace import Trace
 
 __all__ = ["datagram_trace_of"]
@@ -26,11 +29,15 @@ LONGER_BYTES = 2.0
 CUT_SHARE, CUT_RTTS = 0.1, 1.5
 #: Losses less than this many RTTs apart are one.
 APART_RTTS = 3.0
+#: The shortest RTT that the spin bit shows is this quantile.
+LEAST_QUANTILE = 0.02
 #: Where nothing is lost for longer than this, the level is that of the time around.
 LEVEL_S = 6.0
 
 
-def datagram_trace_of(row: Mapping[str, Any], bins: Mapping[str, Floats]) -> Trace | None:
+def datagram_trace_of(
+    row: Mapping[str, Any], bins: Mapping[str, Floats], *, uses_spin: bool = True
+) -> Trace | None:
     """Make the trace of a flow.
 
     Parameters
@@ -39,6 +46,8 @@ def datagram_trace_of(row: Mapping[str, Any], bins: Mapping[str, Floats]) -> Tra
         Of the flow, in ``flows``.
     bins
         Columns of its rows in ``series``.
+    uses_spin
+        Whether the spin bit is looked at.
 
     Returns
     -------
@@ -64,17 +73,27 @@ def datagram_trace_of(row: Mapping[str, Any], bins: Mapping[str, Floats]) -> Tra
     )
     usual_acked = acks * sent.sum() / max(acks.sum(), 1.0)
     bdp_pkts = float(np.median(smooth(usual_acked, per_rtt))) / step_s * base_rtt_s
-    lost = losses_of(np.cumsum(sent - usual_acked), sizes, bdp_pkts, per_rtt)
+    spin_s = spin_rtt_s(grid, base_rtt_s) if uses_spin else None
+    if spin_s is None:
+        raw = np.cumsum(sent - usual_acked)
+    else:
+        raw = sent_within(np.cumsum(sent), spin_s / step_s)
+    lost = losses_of(raw, sizes, bdp_pkts, per_rtt)
     acked = acks * (sent.sum() - lost.sum()) / max(acks.sum(), 1.0)
     near_s = (near_us or 0.0) * 1e-6
     if near_s > 0.02 * base_rtt_s:
         # What passes was sent with the ACKs that passed a near RTT ago.
         then = np.arange(count) - near_s / step_s
         acked = np.diff(np.interp(then, np.arange(count), np.cumsum(acked), left=0.0), prepend=0.0)
-    rate = smooth(acked, per_rtt) / step_s
-    usual = float(np.median(rate[rate > 0])) if np.any(rate > 0) else 0.0
-    inflight = levelled(np.cumsum(sent - acked), lost, usual * base_rtt_s, step_s, per_rtt)
-    rtt_s = np.clip(inflight / np.maximum(rate, 1e-9), base_rtt_s, base_rtt_s + 4.0)
+    if spin_s is None:
+        rate = smooth(acked, per_rtt) / step_s
+        usual = float(np.median(rate[rate > 0])) if np.any(rate > 0) else 0.0
+        inflight = levelled(np.cumsum(sent - acked), lost, usual * base_rtt_s, step_s, per_rtt)
+        rtt_s = np.clip(inflight / np.maximum(rate, 1e-9), base_rtt_s, base_rtt_s + 4.0)
+    else:
+        # Where a packet with a changed bit is lost, one round trip seems longer, the next shorter.
+        base_rtt_s = min(base_rtt_s, float(np.quantile(spin_s, LEAST_QUANTILE)))
+        inflight, rtt_s = raw, np.maximum(spin_s, base_rtt_s)
     return Trace(
         vantage=vantage_of(far_us, near_us),
         step_s=step_s,
@@ -89,8 +108,15 @@ def datagram_trace_of(row: Mapping[str, Any], bins: Mapping[str, Floats]) -> Tra
         ect_share=min(row["ect_pkts"] / max(row["data_pkts"], 1), 1.0),
         ce_share=min(row["ce_pkts"] / max(row["data_pkts"], 1), 1.0),
         window_bytes=np.zeros(count),
-        is_estimated=near_s > 0.02 * base_rtt_s,
+        is_estimated=spin_s is None,
     )
+
+
+def sent_within(total: Floats, steps: Floats) -> Floats:
+    """Return what was sent during the last steps, at each point of a running total."""
+    now = np.arange(len(total))
+    then: Floats = np.interp(now - steps, now, total, left=0.0)
+    return total - then
 
 
 def vantage_of(far_us: float, near_us: float | None) -> str:

@@ -38,6 +38,10 @@ WINDOW_FULL, WINDOW_SHARE = 0.9, 0.5
 FEW_LOSSES, FEW_FALLS = 2, 0.05
 #: A path whose RTT never rises by both was never filled.
 RISE_RATIO, RISE_MS = 1.05, 1.0
+#: A window is held if for longer than this it is within a share of the most, but for some rounds,
+#: and never falls further, while more packets wait than Vegas leaves.
+HELD_S, HELD_WITHIN, HELD_SHARE, HELD_LEAST = 12.0, 0.02, 0.8, 0.75
+HELD_QUEUE_PKTS, HELD_QUEUE_SHARE = 10.0, 0.05
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,34 @@ def hindrance_of(
             "raise the receiver's buffer (`sysctl net.ipv4.tcp_rmem`, the program's SO_RCVBUF), "
             f"and capture again, {at_sender(row)}: `{tcpdump(row, protocol)}`",
         )
+    if protocol == "udp" and not trace.is_estimated and (held := held_pkts(trace, rounds)):
+        return Hindrance(
+            "window_limited",
+            f"{held * trace.mss_bytes / 1000:.0f} kB stayed in flight, with a queue: the "
+            "receiver's window, which QUIC encrypts, limited the sending, not the algorithm",
+            "raise the receiver's flow-control windows (of stream and connection), or send through "
+            f"a path that holds less, and capture again, {at_sender(row)}: "
+            f"`{tcpdump(row, protocol)}`",
+        )
     return None
+
+
+def held_pkts(trace: Trace, rounds: Rounds) -> float:
+    """Return what was in flight all the time although packets waited; 0 if it changed.
+
+    Loss-based algorithms grow, BBR measures the RTT every 10 s, Vegas leaves fewer packets waiting.
+    """
+    later = slice(len(rounds) // 5, None)
+    window, rtt_s = rounds.window_pkts[later], rounds.rtt_s[later]
+    most = float(np.quantile(window, 0.95))
+    waiting = most * (1 - trace.base_rtt_s / max(float(np.median(rtt_s)), trace.base_rtt_s))
+    is_held = (
+        trace.duration_s * 0.8 > HELD_S
+        and float((window > (1 - HELD_WITHIN) * most).mean()) > HELD_SHARE
+        and float(window.min()) > HELD_LEAST * most
+        and waiting > max(HELD_QUEUE_PKTS, HELD_QUEUE_SHARE * most)
+    )
+    return most if is_held else 0.0
 
 
 def quic_elsewhere(row: Mapping[str, Any], vantage: str) -> Hindrance:
@@ -198,9 +229,10 @@ def doubts_of(row: Mapping[str, Any], trace: Trace, protocol: str = "tcp") -> li
     """Return why an answer is less certain than it could be."""
     found = []
     if protocol == "udp":
+        source = "counts of packets, which drift" if trace.is_estimated else "the spin bit's RTT"
         found.append(
             "taken for QUIC, whose acknowledgments are encrypted: what was in flight follows from "
-            "the times and sizes of packets"
+            + source
         )
     if protocol == "tcp" and (trace.is_estimated or row["vantage"] in ("receiver", "middle")):
         place = {"receiver": "at the receiver", "middle": "between sender and receiver"}.get(

@@ -21,7 +21,9 @@ OTHER = "other"
 #: Built in and never shown in training: what they are called is "unknown" or wrong.
 HELD_BACK = ("l3dr", "nagi")
 #: Never shown either, and not looked at before the rule was fixed: sources of this study.
-NEVER_SHOWN = ("fast", "compound", "gradient", "utility")
+NEVER_SHOWN = (
+    "fast", "compound", "gradient", "utility", "africa", "dual", "forecast", "libra",
+)  # fmt: skip
 #: Built-in algorithms that are learned.
 BUILT_IN = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "ledbat", "dctcp", "prague", "bbr_fca")
 #: Not learned: without other flows BBR-FCA is BBR, and is named so.

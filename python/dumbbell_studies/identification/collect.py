@@ -25,6 +25,8 @@ __all__ = ["Collected", "collect_quic", "collect_tcp"]
 
 #: What is in the file.
 ARRAYS = ("features", "labels", "numbers", "points", "kinds")
+#: Flows with fewer round trips get no answer, and teach nothing.
+LEAST_ROUNDS = 40
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Rows:
             is_from_start: bool = True) -> None:  # fmt: skip
         """Add a flow, if it shows anything."""
         rounds = None if trace is None else rounds_of(trace)
-        if trace is None or rounds is None:
+        if trace is None or rounds is None or len(rounds) < LEAST_ROUNDS:
             return
         features = features_of(trace, rounds, is_from_start=is_from_start)
         kind = "first" if is_first else "neighbour"
@@ -126,7 +128,11 @@ def collect_quic(
     for run in plan:
         dumbbell.run(scenario_of(run.path, run.cc), capture=scratch)
         for flow in datagram_flows(scratch):
-            trace = datagram_trace_of(flow.row, flow.bins)
-            rows.add(trace, run.label, run, flow.row["point"], is_first=True)
+            with_spin = datagram_trace_of(flow.row, flow.bins)
+            if with_spin is not None and not with_spin.is_estimated:
+                rows.add(with_spin, run.label, run, flow.row["point"], is_first=True)
+            # Most stacks that are in use do not set the bit.
+            without = datagram_trace_of(flow.row, flow.bins, uses_spin=False)
+            rows.add(without, run.label, run, flow.row["point"], is_first=True)
         on_run(run)
     return rows.collected()

@@ -32,6 +32,8 @@ JITTER_MS = (0.05, 2.0)
 TIME_S = (12.0, 60.0)
 USUAL_TIME_S = 30.0
 PACKET_BYTES = 1500.0
+#: Receive window of QUIC stacks by default, bytes; a larger one is this multiple of the path's.
+QUIC_WINDOW_BYTES, QUIC_WINDOW_SHARE = 1_250_000, 2
 #: A link that no ACK waits for.
 UP_RATE = "10gbit"
 
@@ -130,6 +132,21 @@ def draw_path(seed: int, kind: Kind = "any") -> DrawnPath:
     )
 
 
+def with_window(cc: str, path: DrawnPath) -> str:
+    """Return an algorithm whose receive window, if it is of QUIC, a path does not fill.
+
+    Parameters
+    ----------
+    cc, path
+        As they are.
+    """
+    bdp_pkts = path.rate_mbit * path.rtt_ms * 1000 / 8 / PACKET_BYTES
+    window = round(QUIC_WINDOW_SHARE * (bdp_pkts + path.buffer_pkts) * PACKET_BYTES)
+    if not cc.startswith("quic/") or window <= QUIC_WINDOW_BYTES:
+        return cc
+    return f"{cc}:window_bytes={window}"
+
+
 def scenario_of(
     path: DrawnPath, cc: str, *, has_up_link: bool = True, hosts_vary: bool = True
 ) -> Scenario:
@@ -168,7 +185,7 @@ def scenario_of(
     route: dict[str, Any] = {"route": ("bottleneck",)}
     if has_up_link:
         route["back"] = ("up",)
-    groups = [Group(cc, **route, **hosts)]
+    groups = [Group(with_window(cc, path), **route, **hosts)]
     if path.neighbour:
         start = f"{path.neighbour_start_s}s"
         flows = path.neighbour_flows

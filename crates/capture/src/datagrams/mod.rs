@@ -1,6 +1,7 @@
 //! Flows of UDP by the times and sizes of their packets, all that an encrypted transport (QUIC) shows.
 
 mod bins;
+mod spin;
 mod table;
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use crate::packet::Endpoint;
 use crate::points::Points;
 use crate::reader::{Interface, Reader, Record};
 use bins::Bins;
+use spin::{Spin, spin_bit};
 
 /// How much is kept.
 #[derive(Clone, Debug)]
@@ -68,6 +70,7 @@ struct Count {
     ect_pkts: u64,
     ce_pkts: u64,
     first_ns: Option<u64>,
+    spin: Spin,
 }
 
 /// A flow at a point; sides as in its key.
@@ -198,6 +201,9 @@ impl Flow {
         count.ect_pkts += u64::from(packet.ecn != 0);
         count.ce_pkts += u64::from(packet.ecn == 3);
         count.first_ns.get_or_insert(time_ns);
+        let spin_ns = packet
+            .spin_bit
+            .and_then(|bit| count.spin.rtt_ns(bit, time_ns));
         let answered_ns = self.sides[1 - self.initiator].first_ns;
         match answered_ns {
             Some(answered_ns) if side != self.initiator && self.far_ns.is_none() => {
@@ -208,7 +214,7 @@ impl Flow {
             }
             _ => {}
         }
-        self.bins.add(since_ns, side, packet.payload_bytes);
+        self.bins.add(since_ns, side, packet.payload_bytes, spin_ns);
     }
 }
 
@@ -218,6 +224,7 @@ struct Datagram {
     destination: Endpoint,
     ecn: u8,
     payload_bytes: u32,
+    spin_bit: Option<bool>,
 }
 
 impl Datagram {
@@ -238,6 +245,7 @@ impl Datagram {
             source: endpoint(ip.source, source_port),
             destination: endpoint(ip.destination, destination_port),
             ecn: ip.ecn,
+            spin_bit: spin_bit(ip.segment.get(udp::HEADER_BYTES..).unwrap_or_default()),
             payload_bytes: ip.segment_bytes.saturating_sub(udp::HEADER_BYTES) as u32,
         })
     }

@@ -111,5 +111,10 @@ pub(super) fn series(flows: &[&Flow]) -> Batch {
             "largest_ack_bytes",
             uints(&rows, |row| row.3.largest_bytes[1 - row.2].into()),
         ),
+        // By the data's spin bit (RFC 9000 §17.4): of the whole path, wherever it was captured.
+        (
+            "spin_rtt_us",
+            micros(&rows, |row| row.3.mean_spin_ns(row.2)),
+        ),
     ])
 }

@@ -33,7 +33,7 @@ def queueing(trace: Trace, rounds: Rounds, bdp_pkts: float, rate_pkts_s: float) 
     queued = window * (1.0 - 1.0 / over)
     rates = rounds.delivered_pkts[skip:] / (rounds.per_rtt[skip:] * rtt_s)
     lost = rounds.lost_pkts[skip:] > 0
-    near_loss = np.convolve(lost, np.ones(7), mode="same") > 0
+    near_loss = np.convolve(lost, np.ones(7))[3 : 3 + len(lost)] > 0
     grown = np.diff(window) / np.maximum(window[:-1], 1.0)
     rise = np.diff(over)
     calm = ~near_loss[:-1]

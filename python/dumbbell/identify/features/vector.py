@@ -32,7 +32,7 @@ def features_of(trace: Trace, rounds: Rounds, *, is_from_start: bool) -> Floats:
     rate_pkts_s, bdp_pkts = bdp_of(trace, rounds)
     with np.errstate(all="ignore"):
         values = [
-            float(VANTAGES.index(trace.vantage)) if trace.is_estimated else 0.0,
+            float(VANTAGES.index(place_of(trace))),
             trace.duration_s,
             trace.step_s / trace.base_rtt_s,
             *loss_response.loss_response(trace, rounds, bdp_pkts),
@@ -44,6 +44,13 @@ def features_of(trace: Trace, rounds: Rounds, *, is_from_start: bool) -> Floats:
     found = np.array(values, dtype=np.float64)
     found[~np.isfinite(found)] = np.nan
     return found
+
+
+def place_of(trace: Trace) -> str:
+    """Return the vantage that a trace is as good as; an estimate at a sender is as one anywhere."""
+    if not trace.is_estimated:
+        return "sender"
+    return "unknown" if trace.vantage == "sender" else trace.vantage
 
 
 def bdp_of(trace: Trace, rounds: Rounds) -> tuple[float, float]:
