@@ -6,12 +6,13 @@
  *	COMPETE:		CUBIC (RFC 9438) towards the window that the loss interval T implies
  *
  * Queue: in equilibrium w (1 - base/RTT) = alpha, so a flow queues c root(T0/rate), and N flows c root(N T0/C):
- * 0.7 ms for one and 1.4 ms for four at 50 Mbit/s. The RTT is not in it: the same rate on any path. The exponent
+ * 0.9 ms for one and 1.7 ms for four at 50 Mbit/s. The RTT is not in it: the same rate on any path. The exponent
  * is the compromise between a queue that grows with N (rate = k/d: Copa, Vegas) and a rate that an error of the
  * base RTT moves too much (rate = k/d^4): an error e moves the rate by 2e/d.
  *
- * Ceiling: a flow of this kind at two packets a round trip queues c root(T0 RTT/2): 6.4 ms at 40 ms, 10 ms at 99 ms.
- * Above that all of them yield, so a queue that stays above ceiling_us although they do belongs to others: COMPETE.
+ * Ceiling: a flow of this kind at two packets a round trip queues c root(T0 RTT/2): 7.9 ms at 40 ms, 13.5 ms at 116 ms.
+ * Above that all of them yield, so a queue that stays above ceiling_us although they do belongs to others: COMPETE. Half of
+ * it is enough where packets are lost: a buffer that is full of own flows' queue is shorter. BBR's ProbeRTT is enough too.
  *
  * Then it has yielded to them for a second, so it begins with the rate that it had before.
  *
@@ -55,6 +56,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define OWN_LEAST_US	1500U		/* bursts of own flows move the RTT by so much, and by part of the queue */
 #define GAIN		192U		/* [1/256] of the way to the target per T0 */
 #define STARTUP_SAMPLES	8U
+#define STEEP_ROUNDS	4U		/* v ends a round after its last step is sent; two more until the RTT is of what follows */
 
 PARAM(u32, root_milli, 280, 1, 4000, "/1000", "c: queueing delay over root(T0/rate)");
 PARAM(u32, ceiling_us, 13500, 100, 1000000, "us", "own flows queue no longer; 13.5 ms: at RTTs below 116 ms");
@@ -72,6 +74,7 @@ enum nagi_mode { STARTUP, DELAY, DRAIN, COMPETE, DIP };
 
 struct nagi {
 	u64	w;
+	u64	before;		/* w of the round before */
 	u64	hold;		/* w before a drain, or when the queue went above the ceiling */
 	u64	usual;		/* w when last drained with the base known */
 	struct cubic_window cubic;
@@ -88,6 +91,7 @@ struct nagi {
 	u32	rounds;		/* of this drain or stay above the ceiling; in COMPETE below half of it; in STARTUP long RTTs */
 	u32	under_rounds;
 	u32	velocity;	/* v */
+	u32	steep_rounds;	/* as long as the RTT may be of a w that v moved */
 	u32	alpha;
 	u32	bw;		/* greatest delivery rate of this round; [packets/s] */
 	u32	level;		/* of the RTT, in quarter octaves */
@@ -141,7 +145,8 @@ static bool nagi_knows_bbr(const struct nagi *ca, u64 now)
 
 static void nagi_cubic_grow(struct nagi *ca, u64 now, u32 acked)
 {
-	if (ca->dip.share_pct >= enough_pct || nagi_knows_bbr(ca, now)) {
+	/* Where BBR loses packets the buffer is short, and so is the queue that growing makes. */
+	if (ca->dip.share_pct >= enough_pct || (nagi_knows_bbr(ca, now) && ca->loss_avg < 256)) {
 		ca->cubic.w_max = ca->w;
 		cubic_window_start(&ca->cubic, now, ca->w);
 		return;
@@ -177,7 +182,7 @@ static void nagi_cut(struct nagi *ca, u64 now, bool is_timeout, u32 lost_pct)
 static void nagi_enter_delay(struct nagi *ca)
 {
 	ca->mode = DELAY;
-	ca->rounds = ca->under_rounds = 0;
+	ca->rounds = ca->under_rounds = ca->steep_rounds = 0;
 	ca->velocity = 1;
 }
 
@@ -189,6 +194,7 @@ static void nagi_enter_drain(struct nagi *ca, u64 now, u64 w, bool rebase)
 	ca->phase_us = now;
 	ca->rounds = 0;
 	ca->rebase = rebase;
+	bbr_probe_discard(&ca->probe);
 	if (rebase)
 		ca->path.mins[0] = ca->path.mins[1] = ca->path.mins[2] = NO_RTT;
 }
@@ -206,7 +212,10 @@ static void nagi_enter_compete(struct nagi *ca, u64 now)
 	bbr_probe_discard(&ca->probe);
 }
 
-/* The queue is above the ceiling: counts for how long, and returns whether it belongs to other flows. */
+/*
+ * The queue is above the ceiling: counts for how long, and returns whether it belongs to other flows. A flow that has not
+ * drained yet may be seeing the starts of its own kind, so it waits for longer.
+ */
 static bool nagi_is_alien(struct nagi *ca, u64 now)
 {
 	u64 stay_us;
@@ -216,7 +225,14 @@ static bool nagi_is_alien(struct nagi *ca, u64 now)
 		ca->phase_us = now;
 	}
 	stay_us = now - ca->phase_us;
-	return (ca->rounds >= 8 && stay_us > USEC_PER_SEC / 2) || (ca->rounds >= 4 && stay_us > 2 * USEC_PER_SEC);
+	return (ca->usual && ca->rounds >= 8 && stay_us > USEC_PER_SEC / 2) ||
+	       (ca->rounds >= 4 && stay_us > 2 * USEC_PER_SEC);
+}
+
+/* In DELAY: more than 2 % of a round was lost within the last two seconds. */
+static bool nagi_is_losing(const struct nagi *ca, u64 now)
+{
+	return ca->cut_us && now - ca->cut_us < 2 * USEC_PER_SEC;
 }
 
 /* v doubles every two rounds, and T0, that find less than half of the queue wanted: the link is free. */
@@ -226,10 +242,31 @@ static void nagi_set_velocity(struct nagi *ca, u64 now, u32 queue, u32 wanted, b
 		ca->under_rounds = 0;
 	else if (!ca->under_rounds++)
 		ca->under_us = now;
-	if (queue >= wanted || (ca->cut_us && now - ca->cut_us < 2 * USEC_PER_SEC))
+	if (queue >= wanted || nagi_is_losing(ca, now))
 		ca->velocity = 1;
 	else if (ca->under_rounds >= 2 && now - ca->under_us >= T0_US)
 		ca->velocity = min(ca->velocity * 2, 1U << 20);
+}
+
+/*
+ * The packets in flight that fit without a queue. The RTT is that of the window one round ago. While v moves w, and until
+ * the RTT shows where it has got to, that is another one: to go down by the RTT of a window and from the next would go too
+ * far down, v would start again, and the queue would swing.
+ */
+static u64 nagi_empty(struct nagi *ca, u32 rtt, u32 queue)
+{
+	u64 seen = ca->steep_rounds ? max(ca->before, ca->w) : ca->w;
+
+	ca->before = ca->w;
+	return seen * (rtt - min(queue, rtt)) / rtt;
+}
+
+/* The queue to aim at, half of it where packets are lost: v times alpha, but w grows by half at most. */
+static u64 nagi_aim(const struct nagi *ca, bool is_losing)
+{
+	u64 alpha = ca->alpha;
+
+	return is_losing ? alpha / 2 : min(alpha * ca->velocity, max(ca->w / 2, alpha));
 }
 
 static void nagi_delay_round(struct nagi *ca, u64 now, bool is_limited, u32 lost_pct)
@@ -237,14 +274,14 @@ static void nagi_delay_round(struct nagi *ca, u64 now, bool is_limited, u32 lost
 	u32 rtt = max(ca->path.round_us, 1U), queue, wanted;
 	/* The same pace at any RTT up to T0: else short paths take what long ones look for. */
 	u64 empty, target, step = min(GAIN, GAIN * min(rtt, T0_US) / T0_US);
-	bool is_lossy = lost_pct > 2;
+	bool is_lossy = lost_pct > 2, is_losing = nagi_is_losing(ca, now);
 
 	ca->alpha = nagi_alpha(ca);
 	wanted = nagi_wanted_us(ca);
 	path_rtt_learn_noise(&ca->path, max(OWN_LEAST_US, wanted * 3 / 5), jitter_us);
 	queue = path_rtt_queue_us(&ca->path);
-	empty = ca->w * (rtt - min(queue, rtt)) / rtt;
-	if (queue <= ceiling_us) {
+	empty = nagi_empty(ca, rtt, queue);
+	if (queue <= (is_losing ? ceiling_us / 2 : ceiling_us)) {
 		ca->rounds = 0;
 	} else if (nagi_is_alien(ca, now)) {
 		nagi_enter_compete(ca, now);
@@ -256,7 +293,8 @@ static void nagi_delay_round(struct nagi *ca, u64 now, bool is_limited, u32 lost
 		ca->cut_us = now;
 	}
 	nagi_set_velocity(ca, now, queue, wanted, is_lossy);
-	target = empty + min((u64)ca->alpha * ca->velocity, max(ca->w / 2, (u64)ca->alpha));
+	ca->steep_rounds = ca->velocity > 1 ? STEEP_ROUNDS : ca->steep_rounds - !!ca->steep_rounds;
+	target = empty + nagi_aim(ca, is_losing);
 	if (target < ca->w)
 		ca->w -= (ca->w - target) * step >> 8;
 	else if (is_limited && !is_lossy)
@@ -371,6 +409,18 @@ static void nagi_end_startup(struct nagi *ca, u64 now)
 	nagi_enter_drain(ca, now, ca->w, true);
 }
 
+/*
+ * BBR's queue can stay below the ceiling, and ProbeRTT gives it away then too. Here only that of BBR itself counts, every
+ * 10 s: what a path or own drains do comes sooner.
+ */
+static bool nagi_sees_bbr(struct nagi *ca, u64 now)
+{
+	u64 back_us = ca->probe.back_us;
+
+	bbr_probe_round(&ca->probe, &ca->path, now);
+	return probe_ms && ca->probe.seen_us == now && now - back_us > BBR_PROBE_LONG_US;
+}
+
 static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limited)
 {
 	u32 got = tp->delivered - ca->delivered, lost = tp->lost - ca->lost;
@@ -391,7 +441,10 @@ static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limit
 			nagi_end_startup(ca, now);
 		break;
 	case DELAY:
-		nagi_delay_round(ca, now, is_limited, lost_pct);
+		if (nagi_sees_bbr(ca, now))
+			nagi_enter_compete(ca, now);
+		else
+			nagi_delay_round(ca, now, is_limited, lost_pct);
 		break;
 	case DRAIN:
 		nagi_drain_round(ca, now);

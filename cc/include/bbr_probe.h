@@ -16,6 +16,7 @@
 #define BBR_PROBE_LASTS_US	200000U
 #define BBR_PROBE_ROUNDS	8		/* ProbeBW's cycle (§4.3.4) */
 #define BBR_PROBE_LEAST_US	4500000U	/* from one to the next: 5 or 10 s, */
+#define BBR_PROBE_LONG_US	9000000U	/* BBR's, but not BBRv3's */
 #define BBR_PROBE_MOST_US	12000000U	/* and the round trips until the queue is back */
 #define BBR_PROBE_NOISE_US	1500U		/* bursts move the RTT by so much */
 #define BBR_PROBE_EMPTY_ROUNDS	3U		/* before, an observer that is paced by the RTT with BBR's queue has less in flight too */

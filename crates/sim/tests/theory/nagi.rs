@@ -31,8 +31,7 @@ fn queueing_ms(output: &Output, from_s: f64, to_s: f64) -> f64 {
 }
 
 /// In equilibrium w (1 − base/RTT) = c √(rate T₀), so N flows queue c √(N T₀/C): docs/notes/nagi.md. The law is of a fluid: on top
-/// come the packet on the wire and one or two of a burst, 0.24 ms each, and the steps of the velocity: with c = 0.28 the queue swings, by up to 7 ms
-/// for one flow, and its mean is 0.3 to 1.8 ms above the law.
+/// come the packet on the wire and one or two of a burst, 0.24 ms each, and the steps of the velocity.
 #[test]
 fn its_own_kind_queues_by_the_root_of_its_number() {
     let pkts_per_s = LINK_RATE_BPS as f64 / (8.0 * PACKET_BYTES);
@@ -45,7 +44,7 @@ fn its_own_kind_queues_by_the_root_of_its_number() {
             "{flows} flows: {waits_ms:.2} ms wait, {law_ms:.2} by the law, {:.1} % used",
             100.0 * link.utilization
         );
-        assert_within("the queue, ms", waits_ms, 0.75 * law_ms..=law_ms + 2.0);
+        assert_within("the queue, ms", waits_ms, 0.75 * law_ms..=law_ms + 0.75);
         assert!(link.utilization > 0.97 && link.dropped_pkts == 0);
     }
 }
@@ -84,8 +83,7 @@ fn when_cubic_leaves_the_queue_goes_with_it() {
 }
 
 /// In 1 BDP BBR loses a tenth of its packets and does not mind (Ware et al., IMC 2019), and flows that halve are left with an eighth of a fair
-/// share. BBR gives itself away by ProbeRTT. Next to CUBIC, whose cuts empty half a BDP too, losses count. Over eight seeds the shares are 0.16 to
-/// 0.32 and 0.38 to 0.90.
+/// share. BBR gives itself away by ProbeRTT. Next to CUBIC, whose cuts empty half a BDP too, losses count.
 #[test]
 fn next_to_bbr_in_a_shallow_buffer_it_ignores_losses_and_next_to_cubic_it_does_not() {
     let share = |cc, buffer_bdp| {
@@ -94,6 +92,6 @@ fn next_to_bbr_in_a_shallow_buffer_it_ignores_losses_and_next_to_cubic_it_does_n
     };
     let (bbr, cubic) = (share("bbr", 1.0), share("cubic", 0.5));
     println!("{bbr:.2} of a fair share next to BBR, {cubic:.2} next to CUBIC");
-    assert_within("share next to BBR", bbr, 0.125..=1.25);
-    assert_within("share next to CUBIC", cubic, 0.35..=1.25);
+    assert_within("share next to BBR", bbr, 0.35..=1.25);
+    assert_within("share next to CUBIC", cubic, 0.5..=1.25);
 }
