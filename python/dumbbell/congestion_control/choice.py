@@ -20,7 +20,14 @@ from dumbbell.base.quantities.plain_value import check_printable
 from dumbbell.base.quantities.quantity import MAX_DIGITS, is_count
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES, tree_in_use
 from dumbbell.congestion_control.presets import preset_of, presets_of
-from dumbbell.congestion_control.quic import algorithm_of, is_quic, split_params, stack_of
+from dumbbell.congestion_control.quic import (
+    algorithm_of,
+    is_quic,
+    names_of_stacks,
+    over_quic,
+    split_params,
+    stack_of,
+)
 from dumbbell.congestion_control.unknown_name import what_is_meant
 
 __all__ = [
@@ -107,6 +114,8 @@ class Description:
     ops: tuple[str, ...] = ()
     #: What distinguishes it from what a stock kernel would run: sentences without their subject.
     notes: tuple[str, ...] = ()
+    #: Whether it needs ECN.
+    needs_ecn: bool = False
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Description:
@@ -121,7 +130,8 @@ class Description:
         )
         notes = tuple(document.get("notes", ()))
         ops = tuple(document["ops"])
-        return cls(document["name"], document["title"], params, series, ops, notes)
+        needs_ecn = document.get("needs_ecn", False)
+        return cls(document["name"], document["title"], params, series, ops, notes, needs_ecn)
 
 
 class BuiltIns(Mapping[str, Description]):
@@ -260,6 +270,8 @@ class CongestionControlChoice:
 
             check_parameters(self.name, self.params)
             return
+        if is_quic(self.name) and is_kernels_own(algorithm_of(self.name)):
+            raise ScenarioError(kernels_own_over_quic(self.name), key="cc")
         if self.is_file:
             check_source(self.name, self.file)
             return  # its parameters are known once it is compiled, when the run starts
@@ -311,6 +323,9 @@ class CongestionControlChoice:
             raise ScenarioError(str(error), key="cc") from None
         parameters = {parameter.name: parameter for parameter in known}
         for name, value in self.params.items():
+            if name not in parameters and (hint := parameter_of_ours(self.name, name)):
+                message = f"`{self.name}` has no parameter `{excerpt(name)}`{hint}"
+                raise ScenarioError(message, key="cc")
             check_parameter(self.name, parameters, name, value)
 
     def _check_kernels_own(self) -> None:
@@ -475,6 +490,32 @@ def split_preset(spelled: str) -> tuple[str, str]:
             key="cc",
         )
     return name, preset
+
+
+def kernels_own_over_quic(name: str) -> str:
+    """Return why `quic/noq:linux/cubic` cannot be run."""
+    stem = algorithm_of(name).removeprefix(KERNELS_OWN)
+    known = congestion_controls()
+    ours = stem if stem in known and not known[stem].needs_ecn else "cubic"
+    return (
+        f"`{excerpt(name)}`: the running kernel's own algorithms do not run in QUIC; dumbbell's do: "
+        f"`{over_quic(ours)}`"
+    )
+
+
+def parameter_of_ours(cc: str, name: str) -> str:
+    """Return what follows ``has no parameter`` if dumbbell's algorithm of the name has it."""
+    if cc not in names_of_stacks():
+        return ""
+    if name == "paced":
+        return ", which only algorithms of dumbbell's have"
+    ours = congestion_controls().get(algorithm_of(cc))
+    if ours is None or all(each.name != name for each in ours.parameters):
+        return ""
+    return (
+        f", because the algorithm is the stack's own; dumbbell's has: `{over_quic(ours.name)}:"
+        f"{name}=…`"
+    )
 
 
 def is_python(name: str) -> bool:

@@ -15,6 +15,7 @@ __all__ = [
     "algorithm_of",
     "is_quic",
     "names_of_stacks",
+    "over_quic",
     "split_params",
     "stack_of",
     "with_ours",
@@ -24,6 +25,8 @@ __all__ = [
 QUIC = "quic/"
 #: Begins an algorithm of dumbbell's of which the stack has one of the same name.
 OURS = "dumbbell/"
+#: The stack that runs those of dumbbell.
+RUNS_OURS = f"{QUIC}noq"
 #: Suffixes of source files.
 SOURCES = (".c", ".py")
 
@@ -63,6 +66,11 @@ def with_ours(stack: str, ours: list[str]) -> list[str]:
     Of ours, those of which the stack has one of the same name are ``dumbbell/cubic``.
     """
     own = [name for name in names_of_stacks() if name.startswith(stack)]
-    if stack.partition("@")[0].rstrip(":") != f"{QUIC}noq":
+    if stack.partition("@")[0].rstrip(":") != RUNS_OURS:
         return own
     return own + [f"{stack}{OURS if stack + name in own else ''}{name}" for name in ours]
+
+
+def over_quic(ours: str) -> str:
+    """Return how one of dumbbell's is named over QUIC: ``quic/noq:dumbbell/cubic``."""
+    return with_ours(f"{RUNS_OURS}:", [ours])[-1]
