@@ -30,7 +30,7 @@ MISTAKES = {
     "quic/noq:dctcp": "needs the count of marked packets",
     "quic/noq:bbr3:mtu=1400": "has no parameter `mtu`; known: `mtu_bytes`",
     "quic/noq:bbr3:mtu_bytes=100": "is out of range; use 0, or 1200 to 65527 bytes",
-    "quic/noq:bbr3:gso_batch_pkts=0": "use 1 to 64 (packets)",
+    "quic/noq:bbr3:timer_granularity_us=0": "use 1 to 1000000 (us)",
     "quic/noq:bbr3:paced=0": "no parameter `paced`, which only algorithms of dumbbell's have",
     "quic/quinn:cubic:paced=1": "no parameter `paced`, which only algorithms of dumbbell's have",
     "quic/noq:cubic:beta=819": "is the stack's own; dumbbell's has: `quic/noq:dumbbell/cubic:beta=…`",
