@@ -33,7 +33,7 @@ MISTAKES = {
     "quic/noq:bbr3:timer_granularity_us=0": "use 1 to 1000000 (us)",
     "quic/noq:bbr3:paced=0": "no parameter `paced`, which only algorithms of dumbbell's have",
     "quic/quinn:cubic:paced=1": "no parameter `paced`, which only algorithms of dumbbell's have",
-    "quic/noq:cubic:beta=819": "is the stack's own; dumbbell's has: `quic/noq:dumbbell/cubic:beta=…`",
+    "quic/noq:cubic:beta=819": "dumbbell's has: `quic/noq:dumbbell/cubic:beta=…`",
     "quic/noq:linux/cubic": "do not run in QUIC; dumbbell's do: `quic/noq:dumbbell/cubic`",
     "quic/quinn:linux/yeah": "do not run in QUIC; dumbbell's do: `quic/noq:dumbbell/cubic`",
     "quic/noq:copa:velocity=3": "did you mean `velocity_max`?",

@@ -23,10 +23,10 @@ from dumbbell.congestion_control.presets import preset_of, presets_of
 from dumbbell.congestion_control.quic import (
     algorithm_of,
     is_quic,
-    names_of_stacks,
-    over_quic,
+    no_kernels_own,
     split_params,
     stack_of,
+    where_parameter_is,
 )
 from dumbbell.congestion_control.unknown_name import what_is_meant
 
@@ -271,7 +271,7 @@ class CongestionControlChoice:
             check_parameters(self.name, self.params)
             return
         if is_quic(self.name) and is_kernels_own(algorithm_of(self.name)):
-            raise ScenarioError(kernels_own_over_quic(self.name), key="cc")
+            raise ScenarioError(no_kernels_own(self.name, congestion_controls()), key="cc")
         if self.is_file:
             check_source(self.name, self.file)
             return  # its parameters are known once it is compiled, when the run starts
@@ -323,7 +323,9 @@ class CongestionControlChoice:
             raise ScenarioError(str(error), key="cc") from None
         parameters = {parameter.name: parameter for parameter in known}
         for name, value in self.params.items():
-            if name not in parameters and (hint := parameter_of_ours(self.name, name)):
+            if name not in parameters and (
+                hint := where_parameter_is(self.name, name, congestion_controls())
+            ):
                 message = f"`{self.name}` has no parameter `{excerpt(name)}`{hint}"
                 raise ScenarioError(message, key="cc")
             check_parameter(self.name, parameters, name, value)
@@ -490,32 +492,6 @@ def split_preset(spelled: str) -> tuple[str, str]:
             key="cc",
         )
     return name, preset
-
-
-def kernels_own_over_quic(name: str) -> str:
-    """Return why `quic/noq:linux/cubic` cannot be run."""
-    stem = algorithm_of(name).removeprefix(KERNELS_OWN)
-    known = congestion_controls()
-    ours = stem if stem in known and not known[stem].needs_ecn else "cubic"
-    return (
-        f"`{excerpt(name)}`: the running kernel's own algorithms do not run in QUIC; dumbbell's do: "
-        f"`{over_quic(ours)}`"
-    )
-
-
-def parameter_of_ours(cc: str, name: str) -> str:
-    """Return what follows ``has no parameter`` if dumbbell's algorithm of the name has it."""
-    if cc not in names_of_stacks():
-        return ""
-    if name == "paced":
-        return ", which only algorithms of dumbbell's have"
-    ours = congestion_controls().get(algorithm_of(cc))
-    if ours is None or all(each.name != name for each in ours.parameters):
-        return ""
-    return (
-        f", because the algorithm is the stack's own; dumbbell's has: `{over_quic(ours.name)}:"
-        f"{name}=…`"
-    )
 
 
 def is_python(name: str) -> bool:

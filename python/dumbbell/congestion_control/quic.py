@@ -6,18 +6,25 @@ runs behind the stack's controller. The engine knows which there are.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from dumbbell import _core
+from dumbbell.base.quantities.excerpt import excerpt
+
+if TYPE_CHECKING:
+    from dumbbell.congestion_control.choice import Description
 
 __all__ = [
     "QUIC",
     "algorithm_of",
     "is_quic",
     "names_of_stacks",
-    "over_quic",
+    "no_kernels_own",
     "split_params",
     "stack_of",
+    "where_parameter_is",
     "with_ours",
 ]
 
@@ -74,3 +81,25 @@ def with_ours(stack: str, ours: list[str]) -> list[str]:
 def over_quic(ours: str) -> str:
     """Return how one of dumbbell's is named over QUIC: ``quic/noq:dumbbell/cubic``."""
     return with_ours(f"{RUNS_OURS}:", [ours])[-1]
+
+
+def no_kernels_own(name: str, known: Mapping[str, Description]) -> str:
+    """Return why ``quic/noq:linux/cubic`` cannot be run."""
+    stem = algorithm_of(name).rpartition("/")[2]
+    ours = stem if stem in known and not known[stem].needs_ecn else "cubic"
+    return (
+        f"`{excerpt(name)}`: the running kernel's own algorithms do not run in QUIC; dumbbell's "
+        f"do: `{over_quic(ours)}`"
+    )
+
+
+def where_parameter_is(cc: str, name: str, known: Mapping[str, Description]) -> str:
+    """Return what follows ``has no parameter``, if a stack's own algorithm lacks what ours has."""
+    ours = known.get(algorithm_of(cc))
+    if cc not in names_of_stacks():
+        return ""
+    if name == "paced":
+        return ", which only algorithms of dumbbell's have"
+    if ours is None or all(each.name != name for each in ours.parameters):
+        return ""
+    return f", for it is the stack's own; dumbbell's has: `{over_quic(ours.name)}:{name}=…`"
