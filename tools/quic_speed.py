@@ -1,4 +1,4 @@
-"""Writes the table of how fast QUIC flows are: ``python tools/quic_speed.py``, on a quiet machine."""
+"""Writes the table of how fast QUIC flows are; run it on a quiet machine."""
 
 from __future__ import annotations
 
