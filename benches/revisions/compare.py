@@ -68,6 +68,9 @@ CASES = (
     Case("8 CUBIC, FQ-CoDel", EIGHT, "100mbit", 60, queue="fq_codel"),
     Case("8 CUBIC, CAKE", EIGHT, "100mbit", 60, queue="cake"),
     Case("8 CUBIC, losses", EIGHT, "100mbit", 60, "1bdp", loss="0.1%"),
+    Case("quinn CUBIC, CUBIC", (("quic/quinn:cubic", 1), ("cubic", 1)), "50mbit", 30, "1bdp"),
+    Case("noq Copa, CUBIC", (("quic/noq:copa", 1), ("cubic", 1)), "50mbit", 30, "1bdp"),
+    Case("noq BBRv3, CUBIC", (("quic/noq:bbr3", 1), ("cubic", 1)), "50mbit", 30, "1bdp"),
 )
 
 

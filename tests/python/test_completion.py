@@ -135,6 +135,7 @@ def test_completes_algorithms_over_quic(words):
     assert {"quic/noq:bbr", "quic/noq:dumbbell/bbr3"} <= set(
         words("fish", "dumbbell run quic/noq:")
     )
+    assert not {"quic/noq:dctcp", "quic/noq:prague"} & set(words("fish", "dumbbell run quic/noq:"))
     assert "quic/quinn:copa" not in words("fish", "dumbbell run quic/quinn:")
     assert words("fish", "dumbbell run quic/noq:bbr3:mtu") == ["quic/noq:bbr3:mtu_bytes=0"]
     assert words("bash", "dumbbell run quic/noq:bbr3:mtu") == ["mtu_bytes=0"]

@@ -67,6 +67,9 @@ pub struct Description {
     pub ops: Vec<&'static str>,
     /// How it was given.
     pub kind: Kind,
+    /// Whether it needs ECN, AccECN included.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub needs_ecn: bool,
     /// What distinguishes it from what a stock kernel would run, a sentence without its subject each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -87,6 +90,7 @@ pub fn describe(name: &str) -> Result<Description, Error> {
         series: instance.series().to_vec(),
         ops: instance.ops().present().collect(),
         kind: instance.declared().kind,
+        needs_ecn: instance.needs_ecn() || instance.needs_accecn(),
         notes: instance.declarations().notes.clone(),
     })
 }

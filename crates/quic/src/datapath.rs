@@ -21,8 +21,10 @@ use dumbbell_tcp::{
 };
 
 use crate::mailbox::{INITIAL_MTU_BYTES, Mailbox, Pacing, Report};
+use record::Sent;
 
 mod pacing;
+mod record;
 mod recovery;
 
 /// `FLAG_DATA_ACKED` and `FLAG_SND_UNA_ADVANCED` of Linux, for `cong_control`.
@@ -33,17 +35,6 @@ const ECE_FLAG: i32 = 0x40;
 const CA_ACK_SLOWPATH: u32 = 1;
 /// Value of Linux's `CA_ACK_ECE`.
 const CA_ACK_ECE: u32 = 4;
-
-/// A packet on its way.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    pn: u64,
-    bytes: u16,
-    is_out: bool,
-    segment: SentSegment,
-    in_flight: u32,
-    lost: u32,
-}
 
 /// What the reports of one event say together.
 #[derive(Debug)]
@@ -239,14 +230,6 @@ impl Datapath {
         self.validate_cwnd(false);
     }
 
-    fn forget_all(&mut self) {
-        let sock = &mut self.flow.sock;
-        sock.packets_out = 0;
-        sock.snd_una = sock.snd_nxt;
-        self.una = self.nxt;
-        self.sent.clear();
-    }
-
     /// Notes whether cwnd limits sending (`tcp_cwnd_validate`).
     fn validate_cwnd(&mut self, is_limited: bool) {
         let sock = &mut self.flow.sock;
@@ -257,24 +240,6 @@ impl Datapath {
             sock.cwnd_usage_seq = sock.snd_nxt;
             self.usage_end = self.nxt;
         }
-    }
-
-    /// Takes a packet out of the record.
-    fn take(&mut self, pn: u64) -> Option<Sent> {
-        let place = self.sent.binary_search_by_key(&pn, |sent| sent.pn).ok()?;
-        let sent = &mut self.sent[place];
-        if !mem::replace(&mut sent.is_out, false) {
-            return None;
-        }
-        let taken = *sent;
-        self.flow.sock.packets_out -= 1;
-        while self.sent.front().is_some_and(|first| !first.is_out) {
-            let first = self.sent.pop_front();
-            let bytes = first.map_or(0, |first| u32::from(first.bytes));
-            self.flow.sock.snd_una = self.flow.sock.snd_una.wrapping_add(bytes);
-            self.una = self.una.wrapping_add(1);
-        }
-        Some(taken)
     }
 
     fn on_acked(&mut self, pn: u64, bytes: u64, sent_ns: u64, batch: &mut Batch) {

@@ -12,7 +12,7 @@ use dumbbell_cc::Flow;
 use dumbbell_net::Ecn;
 
 use super::connection_ids::connection_id;
-use super::host::{Host, server_config, transport};
+use super::host::{Host, PEER, server_config, transport};
 use super::keys::Crypto;
 use super::proto::{
     ClientConfig, Connection, ConnectionError, DatagramEvent, Dir, EcnCodepoint, Event, StreamEvent, StreamId, VarInt,
@@ -26,6 +26,11 @@ use crate::spec::Controller;
 
 /// What is written at once: large, because a stack walks the list of what is not acknowledged.
 const CHUNK_BYTES: usize = 1 << 20;
+/// What several datagrams are kept in, so that few are allocated: a batch of ten at an MTU of 1452.
+const ARENA_BYTES: usize = 1 << 14;
+/// Most datagrams that a stack hands down in a call, as in quinn. Further calls follow at the same virtual time, so it
+/// hardly matters: docs/notes/quic.md.
+const BATCH_PKTS: usize = 10;
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// A connection between two hosts.
@@ -48,17 +53,19 @@ struct Connected {
     progress: Progress,
     failure: Option<String>,
     buffer: Vec<u8>,
+    /// Room for datagrams.
+    arena: BytesMut,
     chunk: Bytes,
 }
 
 /// A connection before its start.
 pub(crate) fn pair(settings: &Settings, controller: Controller, flow: Option<Flow>) -> Box<dyn Pair> {
     let base = Instant::now(); // only differences matter
-    let gauges = Gauges::new();
+    let gauges = Gauges::new(base);
     let own = flow.map(|flow| Datapath::new(flow, settings.is_paced));
     let mailbox = own.as_ref().map(Datapath::mailbox);
     let mut transport = transport(settings);
-    transport.congestion_controller_factory(stack::factory(controller, &gauges, base, mailbox));
+    transport.congestion_controller_factory(stack::factory(controller, &gauges, mailbox));
     let mut client = ClientConfig::new(Arc::new(Crypto));
     client.transport_config(Arc::new(transport));
     let seed = settings.seed;
@@ -79,6 +86,7 @@ pub(crate) fn pair(settings: &Settings, controller: Controller, flow: Option<Flo
         progress: Progress::default(),
         failure: None,
         buffer: Vec::new(),
+        arena: BytesMut::with_capacity(ARENA_BYTES),
         chunk: Bytes::from(vec![0; CHUNK_BYTES]),
         settings: settings.clone(),
     })
@@ -231,7 +239,7 @@ impl Pair for Connected {
         let now = self.instant(now_ns);
         let host = &mut self.hosts[End::Sender.index()];
         rand::seed(self.settings.seed);
-        let connected = host.endpoint.connect(now, self.client.clone(), stack::PEER, "receiver");
+        let connected = host.endpoint.connect(now, self.client.clone(), PEER, "receiver");
         rand::unseed();
         host.connection = connected.ok();
         self.settle(End::Sender, now_ns);
@@ -269,27 +277,32 @@ impl Pair for Connected {
 
     fn transmit(&mut self, end: End, now_ns: u64, take: &mut dyn FnMut(Datagram)) {
         let now = self.instant(now_ns);
-        let batch = self.settings.gso_batch_pkts;
+        let mut has_sent = false;
         loop {
             self.buffer.clear();
             let Some((_, connection)) = &mut self.hosts[end.index()].connection else {
                 return;
             };
-            let Some(sent) = stack::poll_transmit(connection, now, batch, &mut self.buffer) else {
+            let Some(sent) = stack::poll_transmit(connection, now, BATCH_PKTS, &mut self.buffer) else {
                 break;
             };
+            has_sent = true;
             let ecn = sent.ecn.filter(|_| self.settings.has_ecn);
             let ecn = ecn.map_or(Ecn::NotEct, |ecn| Ecn::from_bits(ecn as u8));
-            let mut rest = BytesMut::from(&self.buffer[..sent.size]);
             let segment_bytes = sent.segment_size.unwrap_or(sent.size).max(1);
-            while rest.len() > segment_bytes {
-                let bytes = rest.split_to(segment_bytes);
-                take(Datagram { bytes, ecn });
+            for segment in self.buffer[..sent.size].chunks(segment_bytes) {
+                self.arena.extend_from_slice(segment);
+                take(Datagram { bytes: self.arena.split(), ecn });
             }
-            take(Datagram { bytes: rest, ecn });
             self.run_own(end, now_ns);
         }
-        self.settle(end, now_ns);
+        if has_sent {
+            self.settle(end, now_ns);
+        } else {
+            // What sends nothing makes no events, but may set the pacer's timer.
+            self.hosts[end.index()].timer_ns = None;
+            self.run_own(end, now_ns);
+        }
     }
 
     fn next_timer_ns(&mut self, end: End) -> u64 {
@@ -349,18 +362,24 @@ impl Pair for Connected {
     }
 
     fn state(&mut self) -> State {
-        let (latest_rtt_us, rtt_count) = self.gauges.rtt();
-        let known = State {
-            latest_rtt_us,
-            rtt_count,
-            inflight_bytes: self.gauges.inflight_bytes(),
+        let mut state = State {
             congestion_events: self.gauges.congestion_events(),
             recoveries: self.gauges.recoveries(),
             ..State::default()
         };
-        match self.connection(End::Sender) {
-            Some(connection) => stack::state(connection, known),
-            None => known,
+        self.renew(&mut state);
+        if let Some(connection) = self.connection(End::Sender) {
+            stack::complete(connection, &mut state);
+        }
+        state
+    }
+
+    fn renew(&mut self, state: &mut State) {
+        (state.latest_rtt_us, state.rtt_count) = self.gauges.rtt();
+        state.inflight_bytes = self.gauges.inflight_bytes();
+        state.mtu_bytes = self.gauges.mtu_bytes();
+        if let Some(connection) = self.connection(End::Sender) {
+            state.cwnd_bytes = stack::window_bytes(connection);
         }
     }
 

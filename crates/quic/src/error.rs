@@ -76,9 +76,9 @@ pub enum Error {
         /// The parameter's unit.
         unit: String,
     },
-    /// `paced=0` with a stack's own algorithm.
+    /// `paced` with a stack's own algorithm.
     #[error(
-        "`paced=0` is for algorithms of dumbbell's, and `{name}` is the stack's own; leave it out"
+        "`paced` is for algorithms of dumbbell's, and `{name}` is the stack's own; leave it out"
     )]
     AlwaysPaced {
         /// The algorithm with its stack.

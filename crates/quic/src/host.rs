@@ -1,5 +1,6 @@
 //! A host of a connection: an endpoint of one version of a stack, its configuration and timers; compiled once for each.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,9 @@ use crate::settings::Settings;
 
 /// Place of the phases of timers among what a seed determines; connection IDs have 0 to 2.
 const TIMER_PLACE: u64 = 3;
+
+/// The receiver's address for the stack: the path is the simulator's.
+pub(super) const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4433);
 
 /// An endpoint with at most one connection.
 pub(super) struct Host {

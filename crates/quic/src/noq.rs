@@ -3,7 +3,6 @@
 //! Its controllers get packet numbers, and an algorithm of ours can run behind one (`remote`).
 
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,6 +10,7 @@ use std::time::Instant;
 use bytes::{Bytes, BytesMut};
 
 use super::connection_ids::ConnectionIds;
+use super::host::PEER;
 use super::proto::{
     Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, FourTuple, PathId,
     SendStream, ServerConfig, Transmit, congestion,
@@ -25,9 +25,6 @@ mod crypto;
 mod remote;
 
 pub(super) use controller::factory;
-
-/// The receiver's address for the stack: the path is the simulator's.
-pub(super) const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 4433);
 
 pub(super) fn endpoint(
     config: EndpointConfig,
@@ -63,20 +60,21 @@ pub(super) fn write(stream: &mut SendStream<'_>, chunk: Bytes) -> Option<usize> 
     stream.write_chunks(&mut &mut [chunk][..]).ok()
 }
 
-pub(super) fn state(connection: &mut Connection, known: State) -> State {
-    let metrics = connection.congestion_state(PathId::ZERO).map(congestion::Controller::metrics);
-    let metrics = metrics.unwrap_or_default();
-    let Some(path) = connection.path_stats(PathId::ZERO) else {
-        return known;
-    };
-    State {
-        cwnd_bytes: path.cwnd,
-        ssthresh_bytes: metrics.ssthresh.filter(|&bytes| bytes != u64::MAX),
-        pacing_rate: metrics.pacing_rate,
-        srtt_us: path.rtt.as_micros() as u32,
-        mtu_bytes: path.current_mtu.into(),
-        lost_pkts: path.lost_packets,
-        ..known
+/// Congestion window, bytes.
+pub(super) fn window_bytes(connection: &Connection) -> u64 {
+    connection.congestion_state(PathId::ZERO).map_or(0, congestion::Controller::window)
+}
+
+/// Adds to a state what it lacks.
+pub(super) fn complete(connection: &mut Connection, state: &mut State) {
+    if let Some(controller) = connection.congestion_state(PathId::ZERO) {
+        let metrics = controller.metrics();
+        state.ssthresh_bytes = metrics.ssthresh.filter(|&bytes| bytes != u64::MAX);
+        state.pacing_rate = metrics.pacing_rate;
+    }
+    if let Some(path) = connection.path_stats(PathId::ZERO) {
+        state.srtt_us = path.rtt.as_micros() as u32;
+        state.lost_pkts = path.lost_packets;
     }
 }
 

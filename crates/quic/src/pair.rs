@@ -104,6 +104,9 @@ pub trait Pair {
     /// What the sender's stack says of itself.
     fn state(&mut self) -> State;
 
+    /// Renews of a state what each event changes: window, flight, MTU and the latest RTT.
+    fn renew(&mut self, state: &mut State);
+
     /// How far it has come.
     fn progress(&self) -> Progress;
 

@@ -13,9 +13,12 @@ const MAX_MTU_BYTES: i64 = 65_527;
 /// Smallest that QUIC may assume (RFC 9000 §14), bytes.
 const MIN_MTU_BYTES: i64 = 1200;
 
-/// What every stack's hosts let their user set, 0 being the stack's default where the range has it.
-pub fn params() -> Vec<Param> {
-    vec![
+/// Sets what only an algorithm of ours has.
+const PACED: &str = "paced";
+
+/// What the hosts of a flow let their user set, 0 being the stack's default where the range has it.
+pub fn params(spec: &Spec<'_>) -> Vec<Param> {
+    let mut params = vec![
         Param::of(
             "mtu_bytes",
             "bytes",
@@ -38,13 +41,6 @@ pub fn params() -> Vec<Param> {
             0,
         ),
         Param::of(
-            "gso_batch_pkts",
-            "packets",
-            "most packets that the stack hands down at once",
-            (1, 64),
-            10,
-        ),
-        Param::of(
             "window_bytes",
             "bytes",
             "receive window; the sender holds eight of it; 0: 1.25 MB for the stream",
@@ -59,13 +55,15 @@ pub fn params() -> Vec<Param> {
             1000,
         ),
         Param::of(
-            "paced",
+            PACED,
             "",
             "the stack paces an algorithm of dumbbell's that asks for no rate; 0: nothing does, as in Linux",
             (0, 1),
             1,
         ),
-    ]
+    ];
+    params.retain(|param| param.name != PACED || spec.ours().is_some());
+    params
 }
 
 /// Values of parameters, by name.
@@ -83,13 +81,18 @@ pub struct Chosen {
 ///
 /// A value is out of its range; without an algorithm of ours, a parameter that is not the stack's.
 pub fn choose_params(spec: &Spec<'_>, given: &BTreeMap<String, i64>) -> Result<Chosen, Error> {
-    let known = params();
+    let known = params(spec);
     let mut chosen: BTreeMap<String, i64> = known
         .iter()
         .map(|param| (param.name.clone(), param.default))
         .collect();
     let mut left = BTreeMap::new();
     for (name, &value) in given {
+        if name == PACED && spec.ours().is_none() {
+            return Err(Error::AlwaysPaced {
+                name: spec.name().to_owned(),
+            });
+        }
         let Some(param) = known.iter().find(|param| param.name == *name) else {
             if spec.ours().is_none() {
                 return Err(Error::UnknownParam {
@@ -101,11 +104,6 @@ pub fn choose_params(spec: &Spec<'_>, given: &BTreeMap<String, i64>) -> Result<C
             left.insert(name.clone(), value);
             continue;
         };
-        if name == "paced" && value == 0 && spec.ours().is_none() {
-            return Err(Error::AlwaysPaced {
-                name: spec.name().to_owned(),
-            });
-        }
         let is_small_mtu = name == "mtu_bytes" && (1..MIN_MTU_BYTES).contains(&value);
         if !(param.min..=param.max).contains(&value) || is_small_mtu {
             return Err(Error::OutOfRange {
@@ -144,9 +142,8 @@ pub fn settings(
         mtu_bytes: unless_default("mtu_bytes").map(|bytes| bytes as u16),
         ack_delay_us: unless_default("ack_delay_us"),
         ack_threshold_pkts: unless_default("ack_every_pkts").map(|pkts| pkts as u32),
-        gso_batch_pkts: value("gso_batch_pkts").max(1) as usize,
         window_bytes: unless_default("window_bytes"),
         timer_granularity_ns: 1000 * value("timer_granularity_us").max(1),
-        is_paced: value("paced") != 0,
+        is_paced: value(PACED) != 0,
     }
 }

@@ -1,12 +1,12 @@
 //! What quinn-proto 0.11 has in its own way; compiled once for each of its versions.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 
 use super::connection_ids::ConnectionIds;
+use super::host::PEER;
 use super::proto::{
     Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, SendStream, ServerConfig,
     Transmit,
@@ -19,9 +19,6 @@ mod controller;
 mod crypto;
 
 pub(super) use controller::factory;
-
-/// The receiver's address for the stack: the path is the simulator's.
-pub(super) const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 4433);
 
 pub(super) fn endpoint(
     config: EndpointConfig,
@@ -56,18 +53,19 @@ pub(super) fn write(stream: &mut SendStream<'_>, chunk: Bytes) -> Option<usize> 
     Some(written.bytes)
 }
 
-pub(super) fn state(connection: &mut Connection, known: State) -> State {
+/// Congestion window, bytes.
+pub(super) fn window_bytes(connection: &Connection) -> u64 {
+    connection.congestion_state().window()
+}
+
+/// Adds to a state what it lacks.
+pub(super) fn complete(connection: &Connection, state: &mut State) {
     let path = connection.stats().path;
     let metrics = connection.congestion_state().metrics();
-    State {
-        cwnd_bytes: path.cwnd,
-        ssthresh_bytes: metrics.ssthresh.filter(|&bytes| bytes != u64::MAX),
-        pacing_rate: metrics.pacing_rate.map(|bits| bits / 8),
-        srtt_us: path.rtt.as_micros() as u32,
-        mtu_bytes: path.current_mtu.into(),
-        lost_pkts: path.lost_packets,
-        ..known
-    }
+    state.ssthresh_bytes = metrics.ssthresh.filter(|&bytes| bytes != u64::MAX);
+    state.pacing_rate = metrics.pacing_rate.map(|bits| bits / 8);
+    state.srtt_us = path.rtt.as_micros() as u32;
+    state.lost_pkts = path.lost_packets;
 }
 
 /// Its controllers say nothing of themselves.

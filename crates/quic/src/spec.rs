@@ -214,7 +214,8 @@ impl<'name> Spec<'name> {
         let own = stack.controllers.iter().map(|(own, _)| (*own).to_owned());
         let refuses_ours = (self.version.refuses)(Controller::Ours).or(stack.refuses_ours);
         let ours = refuses_ours.is_none().then(|| {
-            let names = dumbbell_cc::builtin_names().into_iter();
+            let runs = |name: &&str| dumbbell_cc::describe(name).is_ok_and(|it| !it.needs_ecn);
+            let names = dumbbell_cc::builtin_names().into_iter().filter(runs);
             format!("; of dumbbell's: {}", named(names.map(str::to_owned)))
         });
         Error::UnknownAlgorithm {
@@ -258,7 +259,7 @@ pub fn stand_in(spec: &Spec<'_>) -> Hosted {
         name: spec.algorithm().to_owned(),
         build: spec.build(),
         params: BTreeMap::new(),
-        parameters: params(),
+        parameters: params(spec),
         series: series(),
         hooks: names.map(str::to_owned).to_vec(), // a table without them would be refused; nothing calls them
         new_flow: Box::new(|| Err("is the stack's".to_owned())),
@@ -283,7 +284,7 @@ pub fn describe(name: &str) -> Result<Description, Error> {
         }
     };
     name.clone_into(&mut description.name);
-    description.params.extend(params());
+    description.params.extend(params(&spec));
     Ok(description)
 }
 

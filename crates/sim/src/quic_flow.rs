@@ -41,7 +41,8 @@ pub(crate) struct QuicFlow {
     pub(crate) sent: SenderCounters,
     pub(crate) arrived: ReceiverCounters,
     pub(crate) rtt: RttMeter,
-    /// What the sender's stack said of itself after its last event.
+    /// What the sender's stack says of itself: window, flight, MTU and RTT after its last event, the rest when it was last
+    /// asked.
     pub(crate) state: State,
     /// Until when the averages are settled, ns.
     settled_ns: u64,
@@ -129,19 +130,25 @@ impl QuicFlow {
         }
     }
 
-    /// Charges the time since its last event, and asks its sender for news.
+    /// Charges the time since its last event, and asks its sender for what changes often.
     fn note(&mut self, now_ns: u64) {
         self.settle(now_ns);
-        let earlier = std::mem::replace(&mut self.state, self.pair.state());
-        if self.state.rtt_count != earlier.rtt_count {
+        let rtt_count = self.state.rtt_count;
+        self.pair.renew(&mut self.state);
+        if self.state.rtt_count != rtt_count {
             self.rtt.note(self.state.latest_rtt_us);
         }
-        self.sent.lost_pkts = self.state.lost_pkts;
-        self.sent.retransmitted_pkts = self.state.lost_pkts;
-        self.sent.fast_recovery_count = self.state.recoveries;
         if self.pair.progress().is_finished && self.finished_ns.is_none() {
             self.finished_ns = Some(now_ns);
         }
+    }
+
+    /// Asks its sender for all that is recorded.
+    pub(crate) fn ask(&mut self) {
+        self.state = self.pair.state();
+        self.sent.lost_pkts = self.state.lost_pkts;
+        self.sent.retransmitted_pkts = self.state.lost_pkts;
+        self.sent.fast_recovery_count = self.state.recoveries;
     }
 
     fn settle(&mut self, now_ns: u64) {
@@ -223,6 +230,7 @@ impl QuicFlows {
     pub(crate) fn settle(&mut self, end_ns: u64) {
         for flow in self.flows.iter_mut().filter(|flow| flow.has_started) {
             flow.settle(end_ns);
+            flow.ask();
         }
     }
 }

@@ -186,6 +186,7 @@ impl Recorder {
         if !flow.is_established() || flow.has_ended {
             return;
         }
+        flow.ask();
         flow.has_ended = flow.finished_ns.is_some();
         let received_bytes = flow.arrived.received_bytes;
         let new_bits =

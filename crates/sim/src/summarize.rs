@@ -120,7 +120,7 @@ fn loaded_over_quic(group: u32, config: &Group, instance: &Instance) -> LoadedCc
         loaded.declared.ops.clear();
     } else if let Ok(spec) = spec {
         loaded.build = format!("{}, {}", instance.build(), spec.build());
-        loaded.declared.params.extend(dumbbell_quic::params());
+        loaded.declared.params.extend(dumbbell_quic::params(&spec));
     }
     loaded
 }

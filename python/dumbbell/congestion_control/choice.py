@@ -20,7 +20,14 @@ from dumbbell.base.quantities.plain_value import check_printable
 from dumbbell.base.quantities.quantity import MAX_DIGITS, is_count
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES, tree_in_use
 from dumbbell.congestion_control.presets import preset_of, presets_of
-from dumbbell.congestion_control.quic import algorithm_of, is_quic, split_params, stack_of
+from dumbbell.congestion_control.quic import (
+    algorithm_of,
+    is_quic,
+    no_kernels_own,
+    split_params,
+    stack_of,
+    where_parameter_is,
+)
 from dumbbell.congestion_control.unknown_name import what_is_meant
 
 __all__ = [
@@ -107,6 +114,8 @@ class Description:
     ops: tuple[str, ...] = ()
     #: What distinguishes it from what a stock kernel would run: sentences without their subject.
     notes: tuple[str, ...] = ()
+    #: Whether it needs ECN.
+    needs_ecn: bool = False
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Description:
@@ -121,7 +130,8 @@ class Description:
         )
         notes = tuple(document.get("notes", ()))
         ops = tuple(document["ops"])
-        return cls(document["name"], document["title"], params, series, ops, notes)
+        needs_ecn = document.get("needs_ecn", False)
+        return cls(document["name"], document["title"], params, series, ops, notes, needs_ecn)
 
 
 class BuiltIns(Mapping[str, Description]):
@@ -260,6 +270,8 @@ class CongestionControlChoice:
 
             check_parameters(self.name, self.params)
             return
+        if is_quic(self.name) and is_kernels_own(algorithm_of(self.name)):
+            raise ScenarioError(no_kernels_own(self.name, congestion_controls()), key="cc")
         if self.is_file:
             check_source(self.name, self.file)
             return  # its parameters are known once it is compiled, when the run starts
@@ -311,6 +323,11 @@ class CongestionControlChoice:
             raise ScenarioError(str(error), key="cc") from None
         parameters = {parameter.name: parameter for parameter in known}
         for name, value in self.params.items():
+            if name not in parameters and (
+                hint := where_parameter_is(self.name, name, congestion_controls())
+            ):
+                message = f"`{self.name}` has no parameter `{excerpt(name)}`{hint}"
+                raise ScenarioError(message, key="cc")
             check_parameter(self.name, parameters, name, value)
 
     def _check_kernels_own(self) -> None:

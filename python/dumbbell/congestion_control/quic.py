@@ -6,17 +6,25 @@ runs behind the stack's controller. The engine knows which there are.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from dumbbell import _core
+from dumbbell.base.quantities.excerpt import excerpt
+
+if TYPE_CHECKING:
+    from dumbbell.congestion_control.choice import Description
 
 __all__ = [
     "QUIC",
     "algorithm_of",
     "is_quic",
     "names_of_stacks",
+    "no_kernels_own",
     "split_params",
     "stack_of",
+    "where_parameter_is",
     "with_ours",
 ]
 
@@ -24,6 +32,8 @@ __all__ = [
 QUIC = "quic/"
 #: Begins an algorithm of dumbbell's of which the stack has one of the same name.
 OURS = "dumbbell/"
+#: The stack that runs those of dumbbell.
+RUNS_OURS = f"{QUIC}noq"
 #: Suffixes of source files.
 SOURCES = (".c", ".py")
 
@@ -63,6 +73,33 @@ def with_ours(stack: str, ours: list[str]) -> list[str]:
     Of ours, those of which the stack has one of the same name are ``dumbbell/cubic``.
     """
     own = [name for name in names_of_stacks() if name.startswith(stack)]
-    if stack.partition("@")[0].rstrip(":") != f"{QUIC}noq":
+    if stack.partition("@")[0].rstrip(":") != RUNS_OURS:
         return own
     return own + [f"{stack}{OURS if stack + name in own else ''}{name}" for name in ours]
+
+
+def over_quic(ours: str) -> str:
+    """Return how one of dumbbell's is named over QUIC: ``quic/noq:dumbbell/cubic``."""
+    return with_ours(f"{RUNS_OURS}:", [ours])[-1]
+
+
+def no_kernels_own(name: str, known: Mapping[str, Description]) -> str:
+    """Return why ``quic/noq:linux/cubic`` cannot be run."""
+    stem = algorithm_of(name).rpartition("/")[2]
+    ours = stem if stem in known and not known[stem].needs_ecn else "cubic"
+    return (
+        f"`{excerpt(name)}`: the running kernel's own algorithms do not run in QUIC; dumbbell's "
+        f"do: `{over_quic(ours)}`"
+    )
+
+
+def where_parameter_is(cc: str, name: str, known: Mapping[str, Description]) -> str:
+    """Return what follows ``has no parameter``, if a stack's own algorithm lacks what ours has."""
+    ours = known.get(algorithm_of(cc))
+    if cc not in names_of_stacks():
+        return ""
+    if name == "paced":
+        return ", which only algorithms of dumbbell's have"
+    if ours is None or all(each.name != name for each in ours.parameters):
+        return ""
+    return f", for it is the stack's own; dumbbell's has: `{over_quic(ours.name)}:{name}=…`"

@@ -113,7 +113,8 @@ def complete_over_quic(before: str, incomplete: str) -> list[tuple[str, str]]:
     stack, colon, rest = text.partition(":")
     if ":" not in rest:
         known = congestion_controls()
-        names = with_ours(stack + colon, list(known)) if colon else names_of_stacks()
+        ours = [name for name, each in known.items() if not each.needs_ecn]
+        names = with_ours(stack + colon, ours) if colon else names_of_stacks()
         own = set(names_of_stacks())
         titles = {
             name: OF_A_STACK if name in own else known[algorithm_of(name)].title for name in names

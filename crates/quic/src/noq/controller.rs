@@ -15,13 +15,11 @@ use crate::spec::Controller;
 pub(in super::super) fn factory(
     controller: Controller,
     gauges: &Arc<Gauges>,
-    base: Instant,
     mailbox: Option<Arc<Mailbox>>,
 ) -> Arc<dyn ControllerFactory + Send + Sync> {
     Arc::new(Factory {
         controller,
         gauges: Arc::clone(gauges),
-        base,
         mailbox,
     })
 }
@@ -29,16 +27,16 @@ pub(in super::super) fn factory(
 struct Factory {
     controller: Controller,
     gauges: Arc<Gauges>,
-    base: Instant,
     mailbox: Option<Arc<Mailbox>>,
 }
 
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn congestion::Controller> {
+        self.gauges.on_mtu(mtu);
         let inner = match (self.controller, &self.mailbox) {
             (Controller::Ours, Some(mailbox)) => {
                 mailbox.set_mtu(mtu);
-                Box::new(Remote::new(self.base, Arc::clone(mailbox)))
+                Box::new(Remote::new(&self.gauges, mailbox))
             }
             (Controller::Reno, _) => Arc::new(congestion::NewRenoConfig::default()).build(now, mtu),
             (Controller::Bbr3, _) => Arc::new(congestion::Bbr3Config::default()).build(now, mtu),
@@ -47,8 +45,6 @@ impl ControllerFactory for Factory {
         Box::new(Watched {
             inner,
             gauges: Arc::clone(&self.gauges),
-            batch_rtt: None,
-            recovery_began: None,
         })
     }
 }
@@ -57,9 +53,6 @@ impl ControllerFactory for Factory {
 struct Watched {
     inner: Box<dyn congestion::Controller>,
     gauges: Arc<Gauges>,
-    /// RTT of what was sent last of what an ACK acknowledges.
-    batch_rtt: Option<Duration>,
-    recovery_began: Option<Instant>,
 }
 
 impl fmt::Debug for Watched {
@@ -93,8 +86,7 @@ impl congestion::Controller for Watched {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        let own = now.saturating_duration_since(sent);
-        self.batch_rtt = Some(self.batch_rtt.map_or(own, |least| least.min(own)));
+        self.gauges.on_ack(now, sent);
         self.inner.on_ack(now, sent, bytes, pn, app_limited, rtt);
     }
 
@@ -106,9 +98,6 @@ impl congestion::Controller for Watched {
         largest_packet_num_acked: Option<u64>,
     ) {
         self.gauges.on_end_acks(in_flight);
-        if let Some(rtt) = self.batch_rtt.take() {
-            self.gauges.on_rtt(rtt.as_micros() as u32);
-        }
         self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
     }
 
@@ -121,11 +110,7 @@ impl congestion::Controller for Watched {
         lost_bytes: u64,
         largest_lost_pn: u64,
     ) {
-        self.gauges.on_congestion_event(lost_bytes);
-        if self.recovery_began.is_none_or(|began| sent > began) {
-            self.recovery_began = Some(now);
-            self.gauges.on_recovery();
-        }
+        self.gauges.on_congestion_event(now, sent, lost_bytes);
         self.inner.on_congestion_event(
             now,
             sent,
@@ -145,6 +130,7 @@ impl congestion::Controller for Watched {
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.gauges.on_mtu(new_mtu);
         self.inner.on_mtu_update(new_mtu);
     }
 
@@ -168,8 +154,6 @@ impl congestion::Controller for Watched {
         Box::new(Self {
             inner: self.inner.clone_box(),
             gauges: Arc::clone(&self.gauges),
-            batch_rtt: self.batch_rtt,
-            recovery_began: self.recovery_began,
         })
     }
 

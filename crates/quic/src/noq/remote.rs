@@ -6,23 +6,23 @@ use std::time::Instant;
 
 use super::super::proto::RttEstimator;
 use super::super::proto::congestion::{self, ControllerMetrics};
+use crate::gauges::Gauges;
 use crate::mailbox::{Mailbox, Report};
 
 /// An algorithm of ours, by mail: what happens goes to its [`Datapath`](crate::datapath::Datapath), which sets window and
 /// pacing rate when the stack has dealt with a packet.
 #[derive(Debug)]
 pub(super) struct Remote {
-    base: Instant,
+    gauges: Arc<Gauges>,
     mailbox: Arc<Mailbox>,
 }
 
 impl Remote {
-    pub(super) fn new(base: Instant, mailbox: Arc<Mailbox>) -> Self {
-        Self { base, mailbox }
-    }
-
-    fn ns(&self, at: Instant) -> u64 {
-        at.saturating_duration_since(self.base).as_nanos() as u64
+    pub(super) fn new(gauges: &Arc<Gauges>, mailbox: &Arc<Mailbox>) -> Self {
+        Self {
+            gauges: Arc::clone(gauges),
+            mailbox: Arc::clone(mailbox),
+        }
     }
 }
 
@@ -46,7 +46,7 @@ impl congestion::Controller for Remote {
         _app_limited: bool,
         _rtt: &RttEstimator,
     ) {
-        let sent_ns = self.ns(sent);
+        let sent_ns = self.gauges.ns(sent);
         self.mailbox.put(Report::Acked { pn, bytes, sent_ns });
     }
 
@@ -70,7 +70,7 @@ impl congestion::Controller for Remote {
         _largest_lost_pn: u64,
     ) {
         self.mailbox.put(Report::Congestion {
-            sent_ns: self.ns(sent),
+            sent_ns: self.gauges.ns(sent),
             is_persistent: is_persistent_congestion,
             is_ecn,
         });
@@ -101,10 +101,7 @@ impl congestion::Controller for Remote {
     }
 
     fn clone_box(&self) -> Box<dyn congestion::Controller> {
-        Box::new(Self {
-            base: self.base,
-            mailbox: Arc::clone(&self.mailbox),
-        })
+        Box::new(Self::new(&self.gauges, &self.mailbox))
     }
 
     fn initial_window(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::super::proto::RttEstimator;
 use super::super::proto::congestion::{self, ControllerFactory, ControllerMetrics};
@@ -13,7 +13,6 @@ use crate::spec::Controller;
 pub(in super::super) fn factory(
     controller: Controller,
     gauges: &Arc<Gauges>,
-    _base: Instant,
     _mailbox: Option<Arc<Mailbox>>,
 ) -> Arc<dyn ControllerFactory + Send + Sync> {
     Arc::new(Factory {
@@ -29,6 +28,7 @@ struct Factory {
 
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn congestion::Controller> {
+        self.gauges.on_mtu(mtu);
         let inner = match self.controller {
             Controller::Reno => Arc::new(congestion::NewRenoConfig::default()).build(now, mtu),
             Controller::Bbr => Arc::new(congestion::BbrConfig::default()).build(now, mtu),
@@ -37,8 +37,6 @@ impl ControllerFactory for Factory {
         Box::new(Watched {
             inner,
             gauges: Arc::clone(&self.gauges),
-            batch_rtt: None,
-            recovery_began: None,
         })
     }
 }
@@ -47,9 +45,6 @@ impl ControllerFactory for Factory {
 struct Watched {
     inner: Box<dyn congestion::Controller>,
     gauges: Arc<Gauges>,
-    /// RTT of what was sent last of what an ACK acknowledges.
-    batch_rtt: Option<Duration>,
-    recovery_began: Option<Instant>,
 }
 
 impl std::fmt::Debug for Watched {
@@ -72,8 +67,7 @@ impl congestion::Controller for Watched {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        let own = now.saturating_duration_since(sent);
-        self.batch_rtt = Some(self.batch_rtt.map_or(own, |least| least.min(own)));
+        self.gauges.on_ack(now, sent);
         self.inner.on_ack(now, sent, bytes, app_limited, rtt);
     }
 
@@ -85,9 +79,6 @@ impl congestion::Controller for Watched {
         largest_packet_num_acked: Option<u64>,
     ) {
         self.gauges.on_end_acks(in_flight);
-        if let Some(rtt) = self.batch_rtt.take() {
-            self.gauges.on_rtt(rtt.as_micros() as u32);
-        }
         self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
     }
 
@@ -98,15 +89,12 @@ impl congestion::Controller for Watched {
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
-        self.gauges.on_congestion_event(lost_bytes);
-        if self.recovery_began.is_none_or(|began| sent > began) {
-            self.recovery_began = Some(now);
-            self.gauges.on_recovery();
-        }
+        self.gauges.on_congestion_event(now, sent, lost_bytes);
         self.inner.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.gauges.on_mtu(new_mtu);
         self.inner.on_mtu_update(new_mtu);
     }
 
@@ -122,8 +110,6 @@ impl congestion::Controller for Watched {
         Box::new(Self {
             inner: self.inner.clone_box(),
             gauges: Arc::clone(&self.gauges),
-            batch_rtt: self.batch_rtt,
-            recovery_began: self.recovery_began,
         })
     }
 
