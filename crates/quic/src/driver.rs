@@ -28,9 +28,6 @@ use crate::spec::Controller;
 const CHUNK_BYTES: usize = 1 << 20;
 /// What several datagrams are kept in, so that few are allocated: a batch of ten at an MTU of 1452.
 const ARENA_BYTES: usize = 1 << 14;
-/// Most datagrams that a stack hands down in a call, as in quinn. Further calls follow at the same virtual time, so it
-/// hardly matters: docs/notes/quic.md.
-const BATCH_PKTS: usize = 10;
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// A connection between two hosts.
@@ -277,13 +274,14 @@ impl Pair for Connected {
 
     fn transmit(&mut self, end: End, now_ns: u64, take: &mut dyn FnMut(Datagram)) {
         let now = self.instant(now_ns);
+        let batch = self.settings.gso_batch_pkts;
         let mut has_sent = false;
         loop {
             self.buffer.clear();
             let Some((_, connection)) = &mut self.hosts[end.index()].connection else {
                 return;
             };
-            let Some(sent) = stack::poll_transmit(connection, now, BATCH_PKTS, &mut self.buffer) else {
+            let Some(sent) = stack::poll_transmit(connection, now, batch, &mut self.buffer) else {
                 break;
             };
             has_sent = true;

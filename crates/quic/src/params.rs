@@ -41,6 +41,13 @@ pub fn params(spec: &Spec<'_>) -> Vec<Param> {
             0,
         ),
         Param::of(
+            "gso_batch_pkts",
+            "packets",
+            "most packets that the stack hands down at once",
+            (1, 64),
+            10,
+        ),
+        Param::of(
             "window_bytes",
             "bytes",
             "receive window; the sender holds eight of it; 0: 1.25 MB for the stream",
@@ -142,6 +149,7 @@ pub fn settings(
         mtu_bytes: unless_default("mtu_bytes").map(|bytes| bytes as u16),
         ack_delay_us: unless_default("ack_delay_us"),
         ack_threshold_pkts: unless_default("ack_every_pkts").map(|pkts| pkts as u32),
+        gso_batch_pkts: value("gso_batch_pkts").max(1) as usize,
         window_bytes: unless_default("window_bytes"),
         timer_granularity_ns: 1000 * value("timer_granularity_us").max(1),
         is_paced: value(PACED) != 0,

@@ -15,6 +15,8 @@ pub struct Settings {
     pub ack_delay_us: Option<u64>,
     /// How many packets an ACK is for, by the ACK frequency extension.
     pub ack_threshold_pkts: Option<u32>,
+    /// Datagrams that the stack hands down at once.
+    pub gso_batch_pkts: usize,
     /// Receive window of stream and connection, bytes; the send window is eight of it.
     pub window_bytes: Option<u64>,
     /// Timers fire at multiples of this, ns.
