@@ -355,7 +355,7 @@ def frame_of_run(source: ResultSource, names: Sequence[str], labels: Sequence[st
             for figure in drawn
         ]
     if not names:
-        shown = {name for figure in drawn for name in names_of(figure)}
+        shown = {name for figure in drawn for name in names_of(figure.name)}
         series = [name for name in series if name in shown]
     return "-".join(names or series), drawn, None
 

@@ -33,6 +33,9 @@ __all__ = ["KERNEL_RUN", "SWEEP", "Laboratory"]
 COARSE_S = 0.12
 #: The beginning takes about this, s.
 BEGINNING_S = 0.05
+#: How soon the page asks for the next run after the picture of one, if its controls moved on, s:
+#: the scenario is not described until then.
+OVERTAKEN_S = 0.02
 #: Packets of the bottlenecks that a second of a processor simulates, before the first run has
 #: shown it (docs/notes/speed.md has more; this is a slow machine).
 PACKETS_PER_S = 2e6
@@ -110,7 +113,7 @@ class Laboratory:
             except DumbbellError:
                 yield line_of("scenario", toml, json.dumps(described(scenario)))
                 raise
-            request.check()
+            request.check(OVERTAKEN_S)
             yield line_of("scenario", toml, json.dumps(described(scenario)))
             for picture in pictures:
                 yield line_of("picture", toml, picture)

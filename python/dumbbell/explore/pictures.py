@@ -10,7 +10,7 @@ from dumbbell.figures import Figure
 from dumbbell.metrics.metric import AT
 from dumbbell.plots import group_colors, group_labels
 from dumbbell.plots.mode_marks import MODES, modes_of
-from dumbbell.plots.run_figures import draw_run
+from dumbbell.plots.run_figures import Drawable, drawables
 from dumbbell.report.chart import chart
 from dumbbell.run import Run
 
@@ -42,16 +42,16 @@ def picture_of(
     points
         Of a line.
     """
-    drawn = draw_run(run, points)
-    known = {figure.name: figure for figure in drawn}
-    wanted = [known[name] for name in series if name in known] if series else usual(drawn)
+    drawn = drawables(run, points)
+    known = {each.name: each for each in drawn}
+    wanted = [known[name].draw() for name in series if name in known] if series else usual(drawn)
     charts = [chart(figure, zooms=True) for figure in wanted]
     for each in charts:
         if end_s is not None and "x_range" in each:
             each["x_range"] = (0.0, end_s)
     return {
         "figures": charts,
-        "known": [[figure.name, figure.title] for figure in drawn],
+        "known": [[each.name, each.title] for each in drawn],
         "states": states_of(run),
         "rows": rows_of(run),
         "links": links_of(run),
@@ -63,25 +63,25 @@ def picture_of(
     }
 
 
-def usual(drawn: Sequence[Figure]) -> list[Figure]:
-    """Return the figures that are shown at first."""
+def usual(known: Sequence[Drawable]) -> list[Figure]:
+    """Draw the figures that are shown at first."""
     found = []
     queues = 0
     for name in USUAL:
-        for figure in drawn:
-            series, _, link = figure.name.partition(AT)
+        for each in known:
+            series, _, link = each.name.partition(AT)
             if series != name:
                 continue
             queues += bool(link)
             if queues <= MAX_QUEUES:
-                found.append(figure)
-    modes = [figure for figure in drawn if figure.y_names and names_mode(figure)]
-    return found + modes[:1]
+                found.append(each.draw())
+    modes = (each.draw() for each in known if names_mode(each))
+    return found + [mode for mode in modes if mode.y_names][:1]
 
 
-def names_mode(figure: Figure) -> bool:
+def names_mode(known: Drawable) -> bool:
     """Whether a figure is of an algorithm's mode: ``state-0.mode``."""
-    state, _, name = figure.name.rpartition(".")
+    state, _, name = known.name.rpartition(".")
     return state.startswith("state-") and name in MODES
 
 

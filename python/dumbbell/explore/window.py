@@ -18,34 +18,33 @@ MAX_WINDOWS = 64
 
 
 class Request:
-    """Something a window asked for, until it asks for something else.
-
-    Attributes
-    ----------
-    is_over
-        Whether it was overtaken.
-    """
+    """Something a window asked for, until it asks for something else."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.control = Control()
-        self.is_over = False
+        self.overtaken = threading.Event()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was overtaken."""
+        return self.overtaken.is_set()
 
     def cancel(self) -> None:
         """Stop what runs for it, within milliseconds."""
         with self.lock:
-            self.is_over = True
+            self.overtaken.set()
             self.control.cancel()
 
-    def check(self) -> None:
-        """Go on only if nothing overtook it.
+    def check(self, within_s: float = 0.0) -> None:
+        """Go on only if nothing overtakes it, now or within a time.
 
         Raises
         ------
         Cancelled
             Something did.
         """
-        if self.is_over:
+        if self.overtaken.wait(within_s) if within_s else self.is_over:
             raise Cancelled("another request overtook it")
 
     def run(self, scenario: Scenario, engine: str = SIMULATOR) -> Run:

@@ -13,7 +13,7 @@ from dumbbell.figures.floats import to_floats
 from dumbbell.metrics import METRICS
 from dumbbell.plots.capacity import capacity_mbps
 from dumbbell.plots.result_figures import SweepView, with_unit
-from dumbbell.plots.run_figures import SERIES, column_of, draw_run, names_of
+from dumbbell.plots.run_figures import SERIES, column_of, drawables, names_of
 from dumbbell.plots.sweep_layout import Facet
 from dumbbell.plots.tidy import Quantity, Values
 from dumbbell.plots.transfer_figures import TIMES
@@ -160,7 +160,11 @@ class ResultSource:
         """Names of what its first run is drawn by."""
         run = self.first_run
         has_series = run.scenario.sample != 0 and "flows" in run.tables
-        return {name for each in draw_run(run) for name in names_of(each)} if has_series else set()
+        return (
+            {name for each in drawables(run) for name in names_of(each.name)}
+            if has_series
+            else set()
+        )
 
     def values(self, name: str) -> Iterator[Values]:
         """Return the values of a quantity."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dumbbell.base.errors import ResultError, nearest
-from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray
+from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray, Mark
 from dumbbell.figures.floats import to_floats
 from dumbbell.figures.style import PATTERNS, UNKNOWN_COLOR, shades
 from dumbbell.metrics.metric import AT
@@ -27,7 +27,10 @@ from dumbbell.run.columns import BY_GROUP
 from dumbbell.run.directions import payload_link
 from dumbbell.run.links import queue_rows
 
-__all__ = ["MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "draw_run", "draw_series", "usual_series"]
+__all__ = [
+    "MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "Drawable", "draw_run", "draw_series", "drawables",
+    "usual_series",
+]  # fmt: skip
 
 #: Points of a goodput curve; of a run with more samples, half as many means.
 RATE_POINTS = 200
@@ -92,6 +95,23 @@ class Line:
     dashed: int
 
 
+@dataclass(frozen=True)
+class Drawable:
+    """A figure that a run has values for.
+
+    Attributes
+    ----------
+    name, title
+        The figure's.
+    draw
+        Draws it.
+    """
+
+    name: str
+    title: str
+    draw: Callable[[], Figure]
+
+
 def draw_run(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
     """Draw a run's transfers, then every series that has values.
 
@@ -102,31 +122,55 @@ def draw_run(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
     max_points
         Of a curve.
     """
-    return [*draw_transfers(run, max_points), *draw_over_time(run, max_points)]
+    return [each.draw() for each in drawables(run, max_points)]
 
 
-def draw_over_time(run: Run, max_points: int) -> list[Figure]:
-    """Draw every time series that has values; nothing if the run recorded none."""
+def drawables(run: Run, max_points: int = MAX_POINTS) -> list[Drawable]:
+    """Return what `draw_run` draws, to draw some of it."""
+    transfers = draw_transfers(run, max_points)
+    return [
+        *(Drawable(each.name, each.title, partial(replace, each)) for each in transfers),
+        *over_time(run, max_points),
+    ]
+
+
+def over_time(run: Run, max_points: int) -> list[Drawable]:
+    """Return every time series that has values; nothing if the run recorded none."""
     if run.scenario.sample == 0 or "flows" not in run.tables:
         return []
     grid = TimeGrid(run.summary["duration_ns"] / 1e9, run.scenario.sample.seconds, max_points)
     lines = flow_lines(run)
     flows, queue = run.flows, run.queues  # each access reads a file
-    of_flows = [name for name, quantity in SERIES.items() if quantity.table == "flows"]
-    figures = [draw_quantity(run, flows, grid, lines, name) for name in of_flows]
+    found = [
+        Drawable(name, quantity.title, partial(draw_quantity, run, flows, grid, lines, name))
+        for name, quantity in SERIES.items()
+        if quantity.table == "flows" and has_values(flows[quantity.column])
+    ]
     # Once for all: names depend on all groups, and each access reads a file.
     looks = list(zip(group_labels(run.scenario), group_colors(run.scenario), strict=True))
     by_group = run.queue_by_group if BY_GROUP in run.tables else None
     for link in drawn_links(run):
-        figures += draw_queue(run, queue, grid, link)
-        if by_group is not None:
-            figures.append(draw_by_group(run, queue_rows(by_group, link), grid, link, looks))
-        figures += draw_statistics(run, queue_rows(queue, link), grid, link)
+        rows = queue_rows(queue, link)
+        found += queue_series(run, rows, grid, link)
+        waiting = None if by_group is None else queue_rows(by_group, link)
+        if waiting is not None and waiting.num_rows:
+            found.append(queue_by_group(run, waiting, grid, link, looks))
+        found += statistics_series(run, rows, grid, link)
     marks = mode_marks(run)
-    figures = [dataclasses.replace(figure, marks=marks) for figure in figures]
+    found = [replace(each, draw=partial(marked, each.draw, marks)) for each in found]
     for group, look in enumerate(looks):
-        figures += draw_states(run, grid, group, look)
-    return [figure for figure in figures if any(np.isfinite(c.y).any() for c in figure.curves)]
+        found += state_series(run, grid, group, look)
+    return found
+
+
+def marked(draw: Callable[[], Figure], marks: Sequence[Mark]) -> Figure:
+    """Draw a figure with marks."""
+    return replace(draw(), marks=tuple(marks))
+
+
+def has_values(column: pa.ChunkedArray) -> bool:
+    """Whether a column has any value."""
+    return bool(column.null_count < len(column))
 
 
 def draw_series(run: Run, names: Sequence[str], max_points: int = MAX_POINTS) -> list[Figure]:
@@ -149,29 +193,29 @@ def draw_series(run: Run, names: Sequence[str], max_points: int = MAX_POINTS) ->
     ResultError
         The run has no such series.
     """
-    drawn = draw_run(run, max_points)
+    drawn = drawables(run, max_points)
     if not drawn:
         raise ResultError(
             "the run recorded no time series; run it with a sample interval, like `10ms`"
         )
-    known = list(dict.fromkeys(name for figure in drawn for name in names_of(figure)))
+    known = list(dict.fromkeys(name for each in drawn for name in names_of(each.name)))
     for name in names:
         if name not in known:
             hint = nearest(name, known) or f": it has {', '.join(known)}"
             raise ResultError(f"the run has no series `{name}`{hint}")
-    return [f for name in names for f in drawn if name in names_of(f)]
+    return [each.draw() for name in names for each in drawn if name in names_of(each.name)]
 
 
 def usual_series(run: Run) -> list[str]:
     """Return what is drawn of a run unless other series are chosen, as far as it has them."""
-    has = {name for figure in draw_run(run) for name in names_of(figure)}
+    has = {name for each in drawables(run) for name in names_of(each.name)}
     # A run without any is refused by the first.
     return [name for name in USUAL_SERIES if name in has] or [USUAL_SERIES[0]]
 
 
-def names_of(figure: Figure) -> tuple[str, ...]:
-    """Return what a figure's series is called: ``mode``; ``queue`` and ``queue@access``."""
-    name = figure.name.rpartition(".")[2]
+def names_of(figure: str) -> tuple[str, ...]:
+    """Return what the series of a figure is called: ``mode``; ``queue`` and ``queue@access``."""
+    name = figure.rpartition(".")[2]
     series, at, _ = name.partition(AT)
     return (series, name) if at else (name,)
 
@@ -208,27 +252,50 @@ def dashes_of(number: int) -> int:
     return number % PATTERNS
 
 
-def draw_queue(run: Run, table: pa.Table, grid: TimeGrid, link: str) -> list[Figure]:
-    """Draw the columns of a link's queue; if there are several links, each is named."""
-    rows, figures = queue_rows(table, link), []
+def queue_series(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list[Drawable]:
+    """Return the columns of a link's queue; if there are several links, each is named."""
+    several = len(run.links) > 1
+    found = []
     for name, quantity in SERIES.items():
-        if quantity.table != "queue":
+        if quantity.table != "queue" or not has_values(rows[quantity.column]):
             continue
-        time_s, values = to_floats(rows["time_us"]) / 1e6, to_floats(rows[quantity.column])
-        drawn = grid.extremes(time_s, quantity.scale * values)
-        several = len(run.links) > 1
-        curves = [Curve("", grid.time_s, drawn, UNKNOWN_COLOR)]
         title = label = quantity.title
         if several:
             name, title, label = f"{name}{AT}{link}", f"{title} · {link}", f"{label} at {link}"
-        figures.append(figure_of(run, name, title, label, quantity.unit, curves))
-    return figures
+        draw = partial(draw_queue, run, rows, grid, quantity, (name, title, label))
+        found.append(Drawable(name, title, draw))
+    return found
+
+
+def draw_queue(
+    run: Run, rows: pa.Table, grid: TimeGrid, quantity: Quantity, words: tuple[str, str, str]
+) -> Figure:
+    """Draw a column of a link's queue, by its name, title and label."""
+    time_s, values = to_floats(rows["time_us"]) / 1e6, to_floats(rows[quantity.column])
+    drawn = grid.extremes(time_s, quantity.scale * values)
+    return figure_of(run, *words, quantity.unit, [Curve("", grid.time_s, drawn, UNKNOWN_COLOR)])
+
+
+def queue_by_group(
+    run: Run, rows: pa.Table, grid: TimeGrid, link: str, looks: Sequence[tuple[str, str]]
+) -> Drawable:
+    """Return what waits of each group in a link's queue, each with its name and colour."""
+    several = len(run.links) > 1
+    name = f"queue-by-group{AT}{link}" if several else "queue-by-group"
+    title = f"queue by group · {link}" if several else "queue by group"
+    y_label = f"queue at {link} by group" if several else "queue by group"
+    draw = partial(draw_by_group, run, rows, grid, (name, title, y_label), looks)
+    return Drawable(name, title, draw)
 
 
 def draw_by_group(
-    run: Run, rows: pa.Table, grid: TimeGrid, link: str, looks: Sequence[tuple[str, str]]
+    run: Run,
+    rows: pa.Table,
+    grid: TimeGrid,
+    words: tuple[str, str, str],
+    looks: Sequence[tuple[str, str]],
 ) -> Figure:
-    """Draw what waits of each group in a link's queue, each with its name and colour."""
+    """Draw what waits of each group, by the figure's name, title and label."""
     curves = []
     for group in pc.unique(rows["group"]).to_pylist():
         mine = rows.filter(pc.equal(rows["group"], group))
@@ -236,31 +303,25 @@ def draw_by_group(
         drawn = grid.extremes(time_s, 1e-3 * bytes_)
         label, color = looks[group]
         curves.append(Curve(label, grid.time_s, drawn, color, dashed=dashes_of(group)))
-    several = len(run.links) > 1
-    name = f"queue-by-group{AT}{link}" if several else "queue-by-group"
-    title = f"queue by group · {link}" if several else "queue by group"
-    y_label = f"queue at {link} by group" if several else "queue by group"
-    return figure_of(run, name, title, y_label, "kB", curves)
+    return figure_of(run, *words, "kB", curves)
 
 
-def draw_statistics(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list[Figure]:
-    """Draw what a link's queue discipline declares as series, in the units of state series."""
+def statistics_series(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list[Drawable]:
+    """Return what a link's queue discipline declares as series, in the units of state series."""
     several = len(run.links) > 1
-    figures = []
-    for column in (
-        rows.column_names[1 + rows.column_names.index("link") :] if has_link(rows) else []
-    ):
-        values = to_floats(rows[column])
-        if not np.isfinite(values).any():
+    where = f" at {link}" if several else ""
+    found = []
+    names = rows.column_names
+    for column in names[1 + names.index("link") :] if has_link(rows) else []:
+        if not has_values(rows[column]):
             continue
         title, unit, scale = state_unit(column, "")
-        drawn = grid.extremes(to_floats(rows["time_us"]) / 1e6, scale * values)
-        curve = Curve("", grid.time_s, drawn, UNKNOWN_COLOR)
         name = f"{title}{AT}{link}" if several else title
-        where = f" at {link}" if several else ""
         heading = f"{title} · {run.link(link).get('queue', link)}{where}"
-        figures.append(figure_of(run, name, heading, f"{title}{where}", unit, [curve]))
-    return figures
+        quantity = Quantity(column, heading, unit, scale, "queue")
+        words = (name, heading, f"{title}{where}")
+        found.append(Drawable(name, heading, partial(draw_queue, run, rows, grid, quantity, words)))
+    return found
 
 
 def has_link(rows: pa.Table) -> bool:
@@ -302,7 +363,7 @@ def draw_quantity(
     capacity = draw_capacity(run, rates)
     link_mbps = (run.link(payload_link(run))["link_rate_bps"] or 0) / 1e6
     caption = peaks_above(curves, link_mbps or None, capacity)
-    return dataclasses.replace(drawn, curves=(*capacity, *curves), caption=caption)
+    return replace(drawn, curves=(*capacity, *curves), caption=caption)
 
 
 def draw_capacity(run: Run, grid: TimeGrid) -> list[Curve]:
@@ -340,25 +401,40 @@ def column_of(
     return to_floats(table["time_us"]) / 1e6, to_floats(table[column])
 
 
-def draw_states(run: Run, grid: TimeGrid, group: int, look: tuple[str, str]) -> list[Figure]:
-    """Draw the state of a group's first flow, by its name; nothing if its CCA records none."""
+def state_series(run: Run, grid: TimeGrid, group: int, look: tuple[str, str]) -> list[Drawable]:
+    """Return the state of a group's first flow, by its name; nothing if its CCA records none."""
     table = first_state(run, group)
     if table is None:
         return []
-    time_s = to_floats(table["time_us"]) / 1e6
-    label, color = look
     declared = {series.name: series.unit for series in run.series(group)}
-    figures = []
+    found = []
     for column in [name for name in table.column_names if name not in ("time_us", "flow")]:
-        values, names = state_values(table[column])
+        if not has_values(table[column]):
+            continue
         title, unit, scale = state_unit(column, declared.get(column, ""))
-        drawn = grid.extremes(time_s, scale * values)
-        curve = Curve(label, grid.time_s, drawn, color, dashed=dashes_of(group))
-        name = f"state-{group}.{title}"
-        # Of several groups each has a panel, whose legend is that of all.
-        y_label = f"{title} of {label}" if len(run.scenario.groups) > 1 else title
-        figures.append(figure_of(run, name, f"{title} · {label}", y_label, unit, [curve], names))
-    return figures[:MAX_STATES]
+        draw = partial(draw_state, run, table, grid, group, look, column, (title, unit, scale))
+        found.append(Drawable(f"state-{group}.{title}", f"{title} · {look[0]}", draw))
+    return found[:MAX_STATES]
+
+
+def draw_state(
+    run: Run,
+    table: pa.Table,
+    grid: TimeGrid,
+    group: int,
+    look: tuple[str, str],
+    column: str,
+    of: tuple[str, str, float],
+) -> Figure:
+    """Draw a column of a group's state: of its title, unit and scale."""
+    (label, color), (title, unit, scale) = look, of
+    values, names = state_values(table[column])
+    drawn = grid.extremes(to_floats(table["time_us"]) / 1e6, scale * values)
+    curve = Curve(label, grid.time_s, drawn, color, dashed=dashes_of(group))
+    # Of several groups each has a panel, whose legend is that of all.
+    y_label = f"{title} of {label}" if len(run.scenario.groups) > 1 else title
+    name = f"state-{group}.{title}"
+    return figure_of(run, name, f"{title} · {label}", y_label, unit, [curve], names)
 
 
 def state_unit(name: str, declared: str) -> tuple[str, str, float]:
