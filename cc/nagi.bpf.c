@@ -213,8 +213,8 @@ static void nagi_enter_compete(struct nagi *ca, u64 now)
 }
 
 /*
- * The queue is above the ceiling: counts for how long, and returns whether it belongs to other flows. A flow that has not
- * drained yet may be seeing the starts of its own kind, so it waits for longer.
+ * The queue is above the ceiling: counts for how long, and returns whether it belongs to other flows. A flow that does
+ * not know its usual rate may be seeing the starts of its own kind, so it waits for longer.
  */
 static bool nagi_is_alien(struct nagi *ca, u64 now)
 {
@@ -229,7 +229,7 @@ static bool nagi_is_alien(struct nagi *ca, u64 now)
 	       (ca->rounds >= 4 && stay_us > 2 * USEC_PER_SEC);
 }
 
-/* In DELAY: more than 2 % of a round was lost within the last two seconds. */
+/* More than 2 % of a round was lost, or all of it, within the last two seconds. */
 static bool nagi_is_losing(const struct nagi *ca, u64 now)
 {
 	return ca->cut_us && now - ca->cut_us < 2 * USEC_PER_SEC;

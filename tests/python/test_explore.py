@@ -141,7 +141,7 @@ def test_lines_that_nobody_reads_stop_and_keep_no_turn(serving):
     laboratory = serving.laboratory
     laboratory.turn, laboratory.packets_per_s = threading.Semaphore(1), 1e4
     shown = laboratory.show({"window": "w", "slot": "b", "changes": [["time", "20s"]]})
-    assert [json.loads(next(shown))["kind"] for _ in range(2)] == ["picture", "scenario"]
+    assert [json.loads(next(shown))["kind"] for _ in range(2)] == ["scenario", "picture"]
     assert laboratory.turn.acquire(blocking=False), "a reader that is slow keeps others waiting"
     request = laboratory.windows.requests["w", "b"]
     assert not request.is_over
@@ -209,7 +209,7 @@ def test_a_file_that_does_not_compile_says_the_line_and_runs_when_it_is_right_ag
     assert f"mine.bpf.c:{at + 1}:" in broken[-1]["message"]
     file.write_text(text)
     whole = ask(serving, "show", changes=[("0.cc", str(file))])
-    assert [line["kind"] for line in whole] == ["picture", "scenario", "end"]
+    assert [line["kind"] for line in whole] == ["scenario", "picture", "end"]
 
 
 def test_a_saved_file_is_an_event(serving, tmp_path):

@@ -45,6 +45,15 @@ OVERTAKE_ONCE = """(function (path) {
     return Promise.resolve(new Response('{"kind": "overtaken"}\\n'));
   };
 })"""
+#: Sends the next request only after a while, as of a run that is compiled first.
+DELAY_ONCE = """(function (ms) {
+  const fetch = window.fetch;
+  window.fetch = async function (asked, how) {
+    window.fetch = fetch;
+    await new Promise(function (done) { setTimeout(done, ms); });
+    return fetch(asked, how);
+  };
+})"""
 #: Moves every slider and picker that there is to random places, from a seed, without waiting.
 SHAKE = """(async function (count) {
   let seed = 7;
@@ -231,6 +240,17 @@ def test_what_an_older_request_overtook_is_asked_again(page):
         "document.getElementById('axis').dispatchEvent(new Event('change'))"
     )
     page.until("document.getElementById('sweep-plot').dataset.axis === 'rtt'")
+    assert page.errors == []
+
+
+def test_what_is_moved_while_a_run_takes_long_is_not_instead_of_it(page):
+    page.js(f"{DELAY_ONCE}(1500)")
+    page.js(f"{MOVE}('rtt', 4)")
+    time.sleep(0.7)  # longer than the page's patience
+    move(page, "buffer", 7)
+    page.until("decodeURIComponent(location.hash).includes('rtt = \"4ms\"')")
+    assert "buffer = " in page.js("decodeURIComponent(location.hash)")
+    assert page.js("document.getElementById('control-rtt').getAttribute('aria-valuetext')") == "4ms"
     assert page.errors == []
 
 

@@ -376,9 +376,8 @@ impl Pair for Connected {
         (state.latest_rtt_us, state.rtt_count) = self.gauges.rtt();
         state.inflight_bytes = self.gauges.inflight_bytes();
         state.mtu_bytes = self.gauges.mtu_bytes();
-        if let Some(connection) = self.connection(End::Sender) {
-            state.cwnd_bytes = stack::window_bytes(connection);
-        }
+        let connection = self.connection(End::Sender);
+        state.cwnd_bytes = connection.map_or(0, |connection| stack::window_bytes(connection));
     }
 
     fn progress(&self) -> Progress {

@@ -1,4 +1,4 @@
-//! Time series: rows taken at every sampling instant, and written to columns some hundred at a time.
+//! Time series: rows taken at every sampling instant, and written to columns [`ROWS`] at a time.
 
 use std::rc::Rc;
 

@@ -33,7 +33,7 @@ QUIC = "quic/"
 #: Begins an algorithm of dumbbell's of which the stack has one of the same name.
 OURS = "dumbbell/"
 #: The stack that runs those of dumbbell.
-RUNS_OURS = f"{QUIC}noq"
+OUR_STACK = f"{QUIC}noq"
 #: Suffixes of source files.
 SOURCES = (".c", ".py")
 
@@ -73,14 +73,14 @@ def with_ours(stack: str, ours: list[str]) -> list[str]:
     Of ours, those of which the stack has one of the same name are ``dumbbell/cubic``.
     """
     own = [name for name in names_of_stacks() if name.startswith(stack)]
-    if stack.partition("@")[0].rstrip(":") != RUNS_OURS:
+    if stack.partition("@")[0].rstrip(":") != OUR_STACK:
         return own
     return own + [f"{stack}{OURS if stack + name in own else ''}{name}" for name in ours]
 
 
 def over_quic(ours: str) -> str:
     """Return how one of dumbbell's is named over QUIC: ``quic/noq:dumbbell/cubic``."""
-    return with_ours(f"{RUNS_OURS}:", [ours])[-1]
+    return with_ours(f"{OUR_STACK}:", [ours])[-1]
 
 
 def no_kernels_own(name: str, known: Mapping[str, Description]) -> str:

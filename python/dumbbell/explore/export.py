@@ -201,8 +201,9 @@ def varied_by(
             if ":" in name:  # a parameter of an element
                 continue
             field = field_of(name, scenario, is_set=True)
-            for group in field.groups or ():
-                varied.setdefault(group, {})[field.key] = [field.parse(each) for each in values]
+            found = [field.parse(each) for each in values]
+            for group in field.groups_changed(scenario):
+                varied.setdefault(group, {})[field.label_key] = found
     return varied
 
 

@@ -83,7 +83,10 @@ class Laboratory:
         return scenario
 
     def show(self, asked: Mapping[str, Any]) -> Generator[str]:
-        """Yield lines of JSON: pictures of a scenario's run, after the first the controls.
+        """Yield lines of JSON: a scenario's controls and pictures of its run.
+
+        The picture of a short run comes first, for a slider that is dragged; the controls come
+        first if it may take longer.
 
         Parameters
         ----------
@@ -106,20 +109,26 @@ class Laboratory:
         toml = scenario.to_toml()
         pictures = self.pictures(scenario, series, request)
         try:
-            try:
-                yield line_of("picture", toml, next(pictures))
-            except Cancelled:
-                raise
-            except DumbbellError:
-                yield line_of("scenario", toml, json.dumps(described(scenario)))
-                raise
-            request.check(OVERTAKEN_S)
+            if self.is_quick(scenario):
+                try:
+                    yield line_of("picture", toml, next(pictures))
+                    request.check(OVERTAKEN_S)
+                except Cancelled:
+                    raise
+                except DumbbellError:
+                    yield line_of("scenario", toml, json.dumps(described(scenario)))
+                    raise
             yield line_of("scenario", toml, json.dumps(described(scenario)))
             for picture in pictures:
                 yield line_of("picture", toml, picture)
             yield '{"kind": "end"}'
         finally:
             request.cancel()  # what is left is not read
+
+    def is_quick(self, scenario: Scenario) -> bool:
+        """Whether a run takes so little time that nothing is shown before it."""
+        takes_s = packets_of(scenario) / self.packets_per_s
+        return takes_s <= COARSE_S and not any(group.cc.is_file for group in scenario.groups)
 
     def pictures(
         self, scenario: Scenario, series: Sequence[str], request: Request

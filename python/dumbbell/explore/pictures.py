@@ -76,7 +76,8 @@ def usual(known: Sequence[Drawable]) -> list[Figure]:
             if queues <= MAX_QUEUES:
                 found.append(each.draw())
     modes = (each.draw() for each in known if names_mode(each))
-    return found + [mode for mode in modes if mode.y_names][:1]
+    mode = next((each for each in modes if each.y_names), None)
+    return found if mode is None else [*found, mode]
 
 
 def names_mode(known: Drawable) -> bool:

@@ -44,7 +44,7 @@ class Request:
         Cancelled
             Something did.
         """
-        if self.overtaken.wait(within_s) if within_s else self.is_over:
+        if self.overtaken.wait(within_s):
             raise Cancelled("another request overtook it")
 
     def run(self, scenario: Scenario, engine: str = SIMULATOR) -> Run:

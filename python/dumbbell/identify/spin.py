@@ -35,7 +35,7 @@ def spin_rtt_s(grid: Grid, handshake_s: float) -> Floats | None:
     with np.errstate(invalid="ignore"):
         usable = values >= LEAST_SHARE * handshake_s
     found = values[usable]
-    covered_s = float(found.sum())
+    covered_s = float(np.maximum(found, grid.step_s).sum())  # a bin may hold several
     if len(found) < LEAST_SAMPLES or covered_s < LEAST_COVERED * grid.count * grid.step_s:
         return None
     if usable.sum() < np.count_nonzero(~np.isnan(values)) / 2:

@@ -29,7 +29,7 @@ def check_labels(
 
 
 def group_labels(scenario: Scenario, varied: Varied | None = None) -> tuple[str, ...]:
-    """Return the labels of a scenario's groups, of which axes change `varied`: ``CUBIC ×4``."""
+    """Return the labels of a scenario's groups, ``CUBIC ×4``, without what axes change."""
     return labels_of(scenario, varied, spelled)
 
 

@@ -126,12 +126,12 @@ def draw_run(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
 
 
 def drawables(run: Run, max_points: int = MAX_POINTS) -> list[Drawable]:
-    """Return what `draw_run` draws, to draw some of it."""
-    transfers = draw_transfers(run, max_points)
-    return [
-        *(Drawable(each.name, each.title, partial(replace, each)) for each in transfers),
-        *over_time(run, max_points),
-    ]
+    """Return what `draw_run` draws, to draw some of it; transfers are drawn already."""
+
+    def drawn(figure: Figure) -> Drawable:
+        return Drawable(figure.name, figure.title, lambda: figure)
+
+    return [*map(drawn, draw_transfers(run, max_points)), *over_time(run, max_points)]
 
 
 def over_time(run: Run, max_points: int) -> list[Drawable]:

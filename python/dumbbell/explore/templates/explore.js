@@ -6,10 +6,14 @@
   const QUIET_MS = 500;
   // A picture that takes longer than this to come does not hold up what was moved since.
   const PATIENCE_MS = 500;
+  // After this what is shown is dimmed: it is not what the controls say.
+  const LATE_MS = 800;
   function $(id) { return document.getElementById(id); }
 
   let state = "", scenario = null, picture = null, pinned = null, old = null;
-  let pending = new Map(), flight = null, series = [], timer = 0, again = false, version = 0;
+  let pending = new Map(), flight = null, series = [], timer = 0, quiet = 0, late = 0, again = false, version = 0;
+  // Names of controls whose values were refused.
+  let refused = [];
   const sides = { a: { box: $("side-a"), panels: new Map() }, b: { box: $("side-b"), panels: new Map() } };
 
   // ---- what is shown ----
@@ -73,7 +77,7 @@
     return panel;
   }
   // Only what changes is written: the browser lays out again what is.
-  function name(panel, figure, where) {
+  function namePanel(panel, figure, where) {
     const title = figure.y_names ? figure.title : figure.y_label, said = JSON.stringify([title, figure.title, document.documentElement.lang]);
     if (panel.said === said) { return; }
     panel.said = said;
@@ -98,7 +102,7 @@
       const panel = panelOf(side, figure.name), where = figure.name.split("@")[1];
       const shown = overlaid(shared(figure, named(other, figure.name)), named(before, figure.name));
       panel.figure = figure;
-      name(panel, figure, where);
+      namePanel(panel, figure, where);
       shown.states = found.states;
       window.charts.redraw(panel.plot, shown, "time-" + side);
       if (panel.details.open) { numbers(panel.details, figure); }
@@ -157,9 +161,10 @@
 
   function problem(message, names) {
     const box = $("problem"), line = message.match(/([^\s/:]+):(\d+):(?:\d+:)? (?:fatal )?error: (.*)/);
-    controls.mark(message ? names || [] : []);
+    if (names || !message) { refused = message ? names : []; }
+    controls.mark(refused);
     // What could be taken away is not what a refused control says.
-    document.querySelectorAll("#link, #json, #save, #kernel, [data-text]").forEach(function (button) { button.disabled = Boolean(message && names && names.length); });
+    document.querySelectorAll("#link, #json, #save, #kernel, [data-text]").forEach(function (button) { button.disabled = refused.length > 0; });
     box.hidden = !message;
     if (!message) { return; }
     box.querySelector("p").textContent = line ? line[1] + ":" + line[2] + ": " + line[3] : message.split("\n")[0];
@@ -180,22 +185,31 @@
       return;
     }
     if (!pending.size && !again) { return; }
-    const changes = Array.from(pending), mine = { began: performance.now(), isDrawn: false, changes: changes };
+    // What a flight without an answer asked for is asked again with what was moved since.
+    const asked = flight && !flight.isTaken ? flight.changes : [];
+    const changes = Array.from(new Map(asked.concat(Array.from(pending)))), mine = { began: performance.now(), isDrawn: false, changes: changes };
     pending = new Map();
     again = false;
     flight = mine;
+    clearTimeout(quiet);
+    clearTimeout(late);
+    late = setTimeout(function () { document.body.classList.add("late"); }, LATE_MS);
     $("stage").setAttribute("aria-busy", "true");
-    problem("");
     progress(...word("running"), " …");
     source.show("b", state, changes, series, function (line) { if (mine === flight) { take(mine, line); } }).catch(function () {
       if (mine === flight) { problem(plain("gone")); progress(); }
     }).finally(function () {
       if (mine === flight) { flight = null; pump(); }
       // What is shown is what the controls say, or the reason why it is not.
-      if (!flight) { $("stage").setAttribute("aria-busy", "false"); }
+      if (!flight) { $("stage").setAttribute("aria-busy", "false"); onTime(); }
     });
   }
+  function onTime() {
+    clearTimeout(late);
+    document.body.classList.remove("late");
+  }
   function taken(mine, toml) {
+    problem("");
     if (state !== toml) { stale(); }
     state = toml;
     mine.isTaken = true;
@@ -213,6 +227,7 @@
       picture = line;
       taken(mine, line.toml);
       mine.isDrawn = true;
+      onTime();
       // The next run begins while this picture is drawn.
       if (!isLatest) { flight = null; pump(); }
       draw();
@@ -244,7 +259,6 @@
       return pending.has(control.name) ? Object.assign({}, control, { value: pending.get(control.name) }) : control;
     }) });
   }
-  let quiet = 0;
   function settle() {
     clearTimeout(quiet);
     quiet = setTimeout(function () {
@@ -321,16 +335,17 @@
     return new Map(sections.flatMap(function (section) { return section.controls.map(function (control) { return [control.name, { label: control.label, of: section.color ? section.title : "", value: control.value || control.default }]; }); }));
   }
   function namePinned() {
-    if (!pinned) { return; }
-    const now = valuesOf(scenario.sections), named = document.createElement("span");
+    if (pinned && scenario && scenario.toml === pinned.toml) { pinned.sections = scenario.sections; }
+    if (!pinned || !pinned.sections) { return; }
+    const now = valuesOf(scenario.sections), differences = document.createElement("span");
     valuesOf(pinned.sections).forEach(function (each, key) {
       if (!now.has(key) || now.get(key).value === each.value) { return; }
-      named.append(named.childNodes.length ? ", " : " · ", ...(each.of ? [...controls.both(each.of), " "] : []), ...controls.both(each.label), " " + each.value);
+      differences.append(differences.childNodes.length ? ", " : " · ", ...(each.of ? [...controls.both(each.of), " "] : []), ...controls.both(each.label), " " + each.value);
     });
-    $("side-a").querySelector("h2 span:last-child").replaceWith(named);
+    $("side-a").querySelector("h2 span:last-child").replaceWith(differences);
   }
   $("pin").addEventListener("click", function () {
-    pinned = pinned ? null : Object.assign({ sections: scenario.sections }, picture);
+    pinned = pinned ? null : Object.assign({ sections: null }, picture);
     namePinned();
     $("pin").setAttribute("aria-pressed", String(Boolean(pinned)));
     $("pin").replaceChildren(...word(pinned ? "unpin" : "pin"));
@@ -419,6 +434,7 @@
   function load() {
     try { state = decodeURIComponent(location.hash.slice(1)); } catch (error) { state = ""; }
     again = true;
+    flight = null; // or its answer would bring the old state back
     pump();
   }
   window.addEventListener("hashchange", load);

@@ -47,7 +47,7 @@ def features_of(trace: Trace, rounds: Rounds, *, is_from_start: bool) -> Floats:
 
 
 def place_of(trace: Trace) -> str:
-    """Return the vantage that a trace is as good as; an estimate at a sender is as one anywhere."""
+    """Return the vantage whose trees judge a trace; an estimate at a sender has none of its own."""
     if not trace.is_estimated:
         return "sender"
     return "unknown" if trace.vantage == "sender" else trace.vantage
