@@ -186,7 +186,7 @@ def test_a_link_opens_the_same_run(page, server):
 
 
 def test_a_plot_that_takes_other_numbers_looks_as_a_new_one_does(page):
-    move(page, "buffer", 7)  # the first change of a figure makes its plot anew
+    move(page, "buffer", 7)  # the first change of a figure replaces its plot
     page.js(f"window.kept = {CANVASES}")
     move(page, "buffer", 11)
     assert page.js(f"{CANVASES}.every((each, at) => each === window.kept[at])")

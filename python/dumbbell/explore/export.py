@@ -26,7 +26,7 @@ from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.runs import Progress, run_all
 from dumbbell.scenario import Scenario
-from dumbbell.sweeps.field import field_of
+from dumbbell.sweeps.field import field_of, varied_by
 
 __all__ = ["write_export"]
 
@@ -191,22 +191,6 @@ def start_of(control: Control, values: Sequence[str]) -> int:
     return 0 if control.options else len(values) // 2
 
 
-def varied_by(
-    axes: Sequence[tuple[Control, Sequence[str]]], scenario: Scenario
-) -> dict[int, dict[str, Sequence[Any]]]:
-    """Return what the sliders change of each group, as labels of groups take it."""
-    varied: dict[int, dict[str, Sequence[Any]]] = {}
-    for control, values in axes:
-        for name in control.name.split(TOGETHER):
-            if ":" in name:  # a parameter of an element
-                continue
-            field = field_of(name, scenario, is_set=True)
-            found = [field.parse(each) for each in values]
-            for group in field.groups_changed(scenario):
-                varied.setdefault(group, {})[field.label_key] = found
-    return varied
-
-
 def metrics_of(
     scenario: Scenario,
     axes: Sequence[tuple[Control, Sequence[str]]],
@@ -214,7 +198,14 @@ def metrics_of(
     count: int,
 ) -> dict[str, Any]:
     """Return the values of each metric at every position, for the sweep below the picture."""
-    labels = group_labels(scenario, varied_by(axes, scenario))
+    fields = [
+        (field, [field.parse(each) for each in values])
+        for control, values in axes
+        for name in control.name.split(TOGETHER)
+        if ":" not in name  # a parameter of an element
+        for field in [field_of(name, scenario, is_set=True)]
+    ]
+    labels = group_labels(scenario, varied_by(fields, scenario))
     colors = group_colors(scenario)
     found = {}
     for metric in (METRICS[name] for name in SHOWN):

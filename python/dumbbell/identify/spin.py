@@ -13,7 +13,7 @@ from dumbbell.identify.grid import Grid
 
 __all__ = ["spin_rtt_s"]
 
-#: Fewer samples are no series.
+#: Samples that a flow must have.
 LEAST_SAMPLES = 8
 #: Shorter than this share of the handshake's RTT is reordering, or a random bit.
 LEAST_SHARE = 0.5

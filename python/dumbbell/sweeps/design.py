@@ -24,7 +24,7 @@ from dumbbell.scenario.group_labels import (
     plain_labels,
 )
 from dumbbell.scenario.trace import Trace
-from dumbbell.sweeps.field import AxisField, field_of
+from dumbbell.sweeps.field import AxisField, field_of, varied_by
 
 __all__ = [
     "Axis",
@@ -165,12 +165,8 @@ class Design:
     @cached_property
     def varied(self) -> Varied:
         """What axes change of each group."""
-        found: dict[int, dict[str, tuple[Any, ...]]] = {}
-        for axis in self.axes:
-            field = self._fields[axis.name]
-            for index in field.groups_changed(self.scenario):
-                found.setdefault(index, {})[field.label_key] = axis.values
-        return found
+        fields = ((self._fields[axis.name], axis.values) for axis in self.axes)
+        return varied_by(fields, self.scenario)
 
     @property
     def group_labels(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,11 +17,12 @@ from dumbbell.congestion_control import RecordedCongestionControl
 from dumbbell.congestion_control.choice import parse_integer
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of, suggest
+from dumbbell.scenario.group_labels import Varied
 from dumbbell.scenario.kinds import Kind, is_whole
 from dumbbell.scenario.link import UP, key_of_up_link
 from dumbbell.scenario.traffic import BULK, OfTraffic, TrafficChoice
 
-__all__ = ["AxisField", "field_of", "groups_named"]
+__all__ = ["AxisField", "field_of", "groups_named", "varied_by"]
 
 #: What sets a field that is not an axis.
 INSTEAD = {
@@ -128,6 +129,15 @@ class AxisField:
                 groups[index]["cc"] = groups[index]["cc"].with_param(self.key, value)
             else:
                 groups[index][self.key] = value
+
+
+def varied_by(fields: Iterable[tuple[AxisField, Sequence[Any]]], scenario: Scenario) -> Varied:
+    """Return what fields with their values change of each group, for the labels of groups."""
+    found: dict[int, dict[str, Sequence[Any]]] = {}
+    for field, values in fields:
+        for index in field.groups_changed(scenario):
+            found.setdefault(index, {})[field.label_key] = values
+    return found
 
 
 def field_of(name: str, scenario: Scenario, *, is_set: bool = False) -> AxisField:

@@ -118,7 +118,6 @@
     };
   }
 
-  // A line of one pixel is drawn several times as fast as one of 1.2: dragging shows it.
   function options(entry, size) {
     const figure = entry.figure;
     return {
@@ -127,6 +126,7 @@
       scales: { x: Object.assign({ time: false, range: rangeOfX(entry) }, figure.ticks ? { distr: 3, log: 2 } : {}), y: { range: rangeOfY(entry) } },
       axes: axesOf(figure, entry.bare),
       series: [{}].concat(figure.curves.map(function (curve) {
+        // Browsers draw a line of 1 pixel several times as fast as one of 1.2.
         return {
           label: words(curve.label), stroke: bright(curve.color), dash: dashOf(curve), width: curve.marker ? 1.8 : 1, fill: curve.shape === "area" ? bright(curve.color) + "40" : undefined,
           points: { show: false }, show: !entry.hidden.has(nameOf(curve)),
