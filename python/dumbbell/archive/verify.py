@@ -22,7 +22,7 @@ from dumbbell.archive.sources import BUILT_IN, FILE, builds_here, path_below_cc
 from dumbbell.base.errors import CongestionControlError, ResultError
 from dumbbell.base.writing import write_file
 from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
-from dumbbell.congestion_control.choice import is_file
+from dumbbell.congestion_control.name_kinds import is_file
 from dumbbell.congestion_control.quic import split_params
 from dumbbell.run import Run
 from dumbbell.run import directory as run_directory

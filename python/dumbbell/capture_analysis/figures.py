@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dumbbell.capture_analysis.analysis import Analysis
 from dumbbell.capture_analysis.connection_table import connection_label
 from dumbbell.capture_analysis.time_sequence import draw_time_sequence
-from dumbbell.congestion_control.choice import split_preset
+from dumbbell.congestion_control.name_kinds import split_preset
 from dumbbell.congestion_control.quic import split_params
 from dumbbell.figures import Curve, Figure, group_colors
 from dumbbell.figures.floats import to_floats

@@ -12,11 +12,11 @@ import typer
 from dumbbell.base.errors import EngineError, ScenarioError, nearest
 from dumbbell.cc_check import Check, check
 from dumbbell.congestion_control import Description, congestion_controls, describe
-from dumbbell.congestion_control.choice import check_no_directory
 from dumbbell.congestion_control.linux_tree import tree_in_use
 from dumbbell.congestion_control.new import Kind, new
 from dumbbell.congestion_control.presets import presets_of
 from dumbbell.congestion_control.quic import names_of_stacks
+from dumbbell.congestion_control.source_path import check_no_directory
 from dumbbell.terminal import options
 from dumbbell.terminal.completion import complete_what
 from dumbbell.terminal.console import err, note, print_json, print_line

@@ -12,7 +12,7 @@ import typer
 from dumbbell.base.errors import EngineError, ScenarioError
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.congestion_control import congestion_controls
-from dumbbell.congestion_control.choice import is_file
+from dumbbell.congestion_control.name_kinds import is_file
 from dumbbell.guide import scenario_file
 from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.scenario import Scenario

@@ -7,8 +7,8 @@ disk has the second kind. `execute` turns it into the first with `live()`, which
 is not what ran. There is no other way from a result to code.
 """
 
-from dumbbell.congestion_control.choice import (
-    CongestionControlChoice,
+from dumbbell.congestion_control.choice import CongestionControlChoice
+from dumbbell.congestion_control.description import (
     Description,
     Parameter,
     Series,

@@ -13,12 +13,13 @@ from typing import Any
 
 from dumbbell.base.errors import CongestionControlError
 from dumbbell.base.quantities.printable import printable
-from dumbbell.congestion_control.choice import Description, file_of
+from dumbbell.congestion_control.description import Description
 from dumbbell.congestion_control.isolation.foreign_process import follow
 from dumbbell.congestion_control.isolation.protocol import BrokenAnswer
 from dumbbell.congestion_control.isolation.sandbox import is_confined
 from dumbbell.congestion_control.isolation.server_link import environment_of
 from dumbbell.congestion_control.isolation.source_files import find_sources
+from dumbbell.congestion_control.name_kinds import file_of
 from dumbbell.congestion_control.quic import algorithm_of
 
 __all__ = ["describe_file"]

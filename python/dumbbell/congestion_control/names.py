@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-from dumbbell.congestion_control.choice import (
+from dumbbell.congestion_control.description import congestion_controls
+from dumbbell.congestion_control.name_kinds import (
     PYTHON_CLASS,
-    congestion_controls,
     file_of,
     is_file,
     is_python_class,

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.congestion_control import Description, Parameter, Series
-from dumbbell.congestion_control.choice import PYTHON_CLASS, check_parameter, file_of, table_of
 from dumbbell.congestion_control.isolation.sandbox import is_confined
+from dumbbell.congestion_control.name_kinds import PYTHON_CLASS, file_of, table_of
+from dumbbell.congestion_control.parameter_value import check_parameter
 
 if TYPE_CHECKING:
     from dumbbell._core import Socket

@@ -14,7 +14,7 @@ from dumbbell import _core
 from dumbbell.base.quantities.excerpt import excerpt
 
 if TYPE_CHECKING:
-    from dumbbell.congestion_control.choice import Description
+    from dumbbell.congestion_control.description import Description
 
 __all__ = [
     "QUIC",

@@ -10,14 +10,14 @@ from typing import Any
 from dumbbell._core import native_compiler
 from dumbbell.base.errors import ResultError, ScenarioError
 from dumbbell.base.quantities.plain_value import check_printable
-from dumbbell.congestion_control.choice import (
-    CongestionControlChoice,
+from dumbbell.congestion_control.choice import CongestionControlChoice
+from dumbbell.congestion_control.description import (
     Description,
     Parameter,
     Series,
     congestion_controls,
-    split_preset,
 )
+from dumbbell.congestion_control.name_kinds import split_preset
 from dumbbell.congestion_control.presets import presets_of
 from dumbbell.congestion_control.quic import algorithm_of, split_params
 from dumbbell.congestion_control.sources import Sources, builtin_sources, sources_of_file

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from weakref import WeakValueDictionary
 
 from dumbbell import _core
-from dumbbell.congestion_control.choice import BUILT_IN
+from dumbbell.congestion_control.description import BUILT_IN
 from dumbbell.congestion_control.isolation.source_files import INCLUDE, find_sources
 
 __all__ = ["Sources", "builtin_sources", "is_plain_path", "sources_of_file"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dumbbell.congestion_control import short_names
-from dumbbell.congestion_control.choice import is_file, is_python_class, split_preset
+from dumbbell.congestion_control.name_kinds import is_file, is_python_class, split_preset
 from dumbbell.congestion_control.quic import split_params
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any
 from dumbbell.base.errors import GateError, ResultError, os_reason
 from dumbbell.base.result_file import read_json
 from dumbbell.base.writing import errors_of_writing, write_file
-from dumbbell.congestion_control.choice import is_file
+from dumbbell.congestion_control.name_kinds import is_file
 from dumbbell.congestion_control.quic import algorithm_of, split_params, stack_of
 from dumbbell.gate.case import Observed, Subject
 from dumbbell.gate.suite_file import build_suite

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dumbbell.congestion_control.choice import split_preset
+from dumbbell.congestion_control.name_kinds import split_preset
 from dumbbell.congestion_control.quic import split_params
 from dumbbell.figures.style import (
     CONNECTION_COLORS,

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from dumbbell.base.errors import ResultError, nearest
-from dumbbell.congestion_control.choice import split_preset
+from dumbbell.congestion_control.name_kinds import split_preset
 from dumbbell.congestion_control.quic import split_params
 from dumbbell.figures.figure import Curve, Figure
 from dumbbell.figures.style import OTHER_COLORS, UNKNOWN_COLOR, distinct_markers, style_of

@@ -15,8 +15,8 @@ from typing import Any
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
 from dumbbell.congestion_control import python as python_congestion_control
-from dumbbell.congestion_control.choice import table_of
 from dumbbell.congestion_control.isolation.sandbox import is_confined
+from dumbbell.congestion_control.name_kinds import table_of
 from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
 from dumbbell.congestion_control.sources import Sources
 from dumbbell.run.engine import KERNEL, engine_build

@@ -9,7 +9,7 @@ from typing import Any
 from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.quantity import Size, Time
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.congestion_control.choice import KERNELS_DEFAULT
+from dumbbell.congestion_control.name_kinds import KERNELS_DEFAULT
 from dumbbell.scenario.dscp import Codepoint, Dscp
 from dumbbell.scenario.fields import FLOWS, Field, Of, documented, fields_of, part_of_group
 from dumbbell.scenario.flows import MAX_FLOWS, Flows

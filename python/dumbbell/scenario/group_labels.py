@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.plain_value import to_plain
-from dumbbell.congestion_control.choice import KERNELS_DEFAULT, is_python_class
+from dumbbell.congestion_control.name_kinds import KERNELS_DEFAULT, is_python_class
 from dumbbell.congestion_control.names import short_names
 from dumbbell.congestion_control.quic import stack_of
 from dumbbell.scenario.fields import fields_of

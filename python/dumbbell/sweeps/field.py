@@ -14,7 +14,7 @@ from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.base.quantities.excerpt import excerpt
 from dumbbell.base.quantities.quantity import check_range, expand_counts, is_count
 from dumbbell.congestion_control import RecordedCongestionControl
-from dumbbell.congestion_control.choice import parse_integer
+from dumbbell.congestion_control.parameter_value import parse_integer
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of, suggest
 from dumbbell.scenario.group_labels import Varied

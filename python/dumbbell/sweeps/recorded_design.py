@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dumbbell.congestion_control import RecordedCongestionControl
-from dumbbell.congestion_control.choice import split_preset
+from dumbbell.congestion_control.name_kinds import split_preset
 from dumbbell.congestion_control.quic import split_params
 from dumbbell.congestion_control.recorded import SourceReference
 from dumbbell.scenario import Scenario

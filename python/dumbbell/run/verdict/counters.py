@@ -7,7 +7,7 @@ from math import log2
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.quantities.pluralize import pluralize
-from dumbbell.congestion_control.choice import KERNELS_DEFAULT
+from dumbbell.congestion_control.name_kinds import KERNELS_DEFAULT
 from dumbbell.run.verdict.reason import INVALID, WARN, Reason, about_flows
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.link import BOTTLENECK
