@@ -19,6 +19,7 @@ import pytest
 
 import dumbbell
 from dumbbell import EngineError, Group, Scenario
+from dumbbell.cli.machine import facts
 from tests.python.own_mounts import as_nobody
 
 pytestmark = pytest.mark.kernel
@@ -219,6 +220,17 @@ def test_our_own(nothing_left):
         assert run.state(group).num_rows > 100
     modes = set(run.state(0).to_pandas()["mode"])
     assert modes <= {"default", "competitive", "loss"}
+
+
+@pytest.mark.kernel(bpf=True, state=False)
+def test_where_the_kernel_lets_no_state_be_read_ours_runs_without_series_of_it(nothing_left):
+    run = dumbbell.run(scenario("copa"), engine="kernel")
+    assert run.summary["flows"][0]["received_bytes"] > 100_000
+    if next(fact for fact in facts() if fact.name == "BPF iterators").status == "ok":
+        assert run.state(0).num_rows > 100
+    else:
+        with pytest.raises(KeyError, match="dumbbell doctor"):
+            run.state(0)
 
 
 def test_a_window_that_binds_is_found():

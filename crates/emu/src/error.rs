@@ -15,6 +15,9 @@ pub enum Error {
     /// A scenario that cannot be run here, or a machine that cannot run it.
     #[error("{0}")]
     Refused(String),
+    /// A kernel that loads congestion control algorithms does not let root load other BPF programs.
+    #[error("{0}")]
+    NotPermitted(String),
     /// A system call failed.
     #[error("{what}: {source}")]
     System {

@@ -244,13 +244,15 @@ class Run:
         Raises
         ------
         KeyError
-            Its congestion control algorithm records no state.
+            Its congestion control algorithm records no state, or the kernel let none be read.
         """
         self._check_sampled()
         for name in self.tables:
             if name.startswith(f"state-{group}-"):
                 return self.tables[name]
-        raise KeyError(f"group {group} has no state series")
+        declared = self.series(group) and not self.scenario.groups[group].cc.is_kernels_own
+        why = "; the kernel let none be read: see `dumbbell doctor`" if declared else ""
+        raise KeyError(f"group {group} has no state series{why}")
 
     def series(self, group: int) -> tuple[Series, ...]:
         """Return the state series that a group's congestion control declared when it ran."""

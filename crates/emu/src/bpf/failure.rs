@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use libbpf_rs::ErrorKind;
 use libbpf_rs::btf::{Btf, types};
 
 use crate::error::Error;
@@ -19,11 +20,15 @@ const STRUCT_OPS: &str = "bpf_struct_ops_tcp_congestion_ops";
 
 /// `name` is the user's name for it, `said` libbpf's messages.
 pub(super) fn explain(name: &str, error: &libbpf_rs::Error, said: &str) -> Error {
-    Error::Refused(
-        rejection(name, said)
-            .or_else(missing)
-            .unwrap_or_else(|| other(name, error, said)),
-    )
+    if let Some(problem) = rejection(name, said).or_else(missing) {
+        return Error::Refused(problem);
+    }
+    let problem = other(name, error, said);
+    if error.kind() == ErrorKind::PermissionDenied {
+        Error::NotPermitted(problem)
+    } else {
+        Error::Refused(problem)
+    }
 }
 
 /// The kernel does not know the flags by which a congestion control algorithm asks for Accurate ECN and ECT(1).

@@ -13,6 +13,7 @@ use rustix::net::{AddressFamily, SocketType, sockopt};
 use rustix::thread::UnshareFlags;
 
 use super::*;
+use crate::error::Error;
 use crate::skipped::skipped;
 
 const PROBE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../cc/tests/cc/probe.bpf.c");
@@ -52,10 +53,10 @@ fn cannot_read(test: &str) -> bool {
     if cannot_load(test) {
         return true;
     }
-    let refused = StateReader::new([], 1)
-        .err()
-        .map(|error| error.to_string())
-        .filter(|said| said.contains("Operation not permitted"));
+    let refused = match StateReader::new([], 1) {
+        Err(Error::NotPermitted(problem)) => Some(problem),
+        _ => None,
+    };
     if let Some(problem) = &refused {
         skipped(test, problem);
     }

@@ -264,14 +264,14 @@ fn iterators() -> Fact {
     let found = bpf::StateReader::new([], 1)
         .map(|_| "the state of sockets can be read".to_owned())
         .map_err(|error| error.to_string().lines().next().unwrap_or("").to_owned());
-    let (status, value) = status_of(found, Status::Missing);
+    let (status, value) = status_of(found, Status::Limited);
     Fact {
         name: "BPF iterators",
         status,
         value,
-        costs: "none of our algorithms in the kernel: their state is read by BPF",
+        costs: "no time series of the state that our algorithms have in the kernel",
         remedy: "a kernel that loads BPF programs of type tracing, as root",
-        needed_for: &[Need::Bpf],
+        needed_for: &[],
     }
 }
 

@@ -40,9 +40,9 @@ struct Source {
 }
 
 impl States {
-    /// Prepares to read the state of these sockets, which are in flow order. Needed for congestion
-    /// controls that we loaded; for the kernel's own it adds, where BPF may be used, what TCP_INFO
-    /// does not report.
+    /// Prepares to read the state of these sockets, which are in flow order. For algorithms that we loaded it is
+    /// their series, for all it adds what TCP_INFO does not report. Where the kernel lets no BPF program read it, a run is
+    /// without.
     pub(crate) fn new<'a>(
         scenario: &Scenario,
         ccs: &Arc<Vec<KernelCc>>,
@@ -51,6 +51,7 @@ impl States {
         let loaded: Vec<_> = ccs.iter().filter_map(KernelCc::loaded).collect();
         let flows = scenario.flow_count();
         let reader = match StateReader::new(loaded.iter().copied(), flows) {
+            Err(Error::NotPermitted(_)) => None,
             Err(_) if loaded.is_empty() => None,
             reader => Some(reader?),
         };
@@ -66,6 +67,7 @@ impl States {
         let columns_of = |(cc, group): (&KernelCc, &dumbbell_scenario::Group)| {
             // The sockets of programs are not ours.
             let loaded = cc.loaded().filter(|_| group.program.is_none())?;
+            reader.as_ref()?;
             let rows = instants * group.flows as usize;
             Some(StateSamples::with_capacity(
                 loaded.name(),
