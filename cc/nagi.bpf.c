@@ -56,6 +56,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define OWN_LEAST_US	1500U		/* bursts of own flows move the RTT by so much, and by part of the queue */
 #define GAIN		192U		/* [1/256] of the way to the target per T0 */
 #define STARTUP_SAMPLES	8U
+#define DIP_ALL_ROUNDS	((u64)DIP_SETTLE_ROUNDS + 2 * DIP_ROUNDS)
 #define STEEP_ROUNDS	4U		/* v ends a round after its last step is sent; two more until the RTT is of what follows */
 
 PARAM(u32, root_milli, 280, 1, 4000, "/1000", "c: queueing delay over root(T0/rate)");
@@ -199,11 +200,11 @@ static void nagi_enter_drain(struct nagi *ca, u64 now, u64 w, bool rebase)
 		ca->path.mins[0] = ca->path.mins[1] = ca->path.mins[2] = NO_RTT;
 }
 
-static void nagi_enter_compete(struct nagi *ca, u64 now)
+static void nagi_enter_compete(struct nagi *ca, u64 now, u64 w)
 {
 	ca->mode = COMPETE;
 	/* The rate that it had before it yielded to them. */
-	ca->w = max(max(ca->w, ca->hold), min(ca->usual * ca->path.round_us / max(ca->path.base_us, 1U), W_MOST));
+	ca->w = max(w, min(ca->usual * ca->path.round_us / max(ca->path.base_us, 1U), W_MOST));
 	ca->cubic.w_max = ca->w;
 	ca->level = quarter_octaves(ca->path.round_us);
 	ca->rounds = ca->dip.share_pct = 0;
@@ -261,22 +262,15 @@ static u64 nagi_empty(struct nagi *ca, u32 rtt, u32 queue)
 	return seen * (rtt - min(queue, rtt)) / rtt;
 }
 
-/* The queue to aim at, half of it where packets are lost: v times alpha, but w grows by half at most. */
-static u64 nagi_aim(const struct nagi *ca, bool is_losing)
-{
-	u64 alpha = ca->alpha;
-
-	return is_losing ? alpha / 2 : min(alpha * ca->velocity, max(ca->w / 2, alpha));
-}
-
 static void nagi_delay_round(struct nagi *ca, u64 now, bool is_limited, u32 lost_pct)
 {
 	u32 rtt = max(ca->path.round_us, 1U), queue, wanted;
+	u64 alpha, empty, target;
 	/* The same pace at any RTT up to T0: else short paths take what long ones look for. */
-	u64 empty, target, step = min(GAIN, GAIN * min(rtt, T0_US) / T0_US);
+	u64 step = min(GAIN, GAIN * min(rtt, T0_US) / T0_US);
 	bool is_lossy = lost_pct > 2, is_losing = nagi_is_losing(ca, now);
 
-	ca->alpha = nagi_alpha(ca);
+	alpha = ca->alpha = nagi_alpha(ca);
 	wanted = nagi_wanted_us(ca);
 	path_rtt_learn_noise(&ca->path, max(OWN_LEAST_US, wanted * 3 / 5), jitter_us);
 	queue = path_rtt_queue_us(&ca->path);
@@ -284,7 +278,7 @@ static void nagi_delay_round(struct nagi *ca, u64 now, bool is_limited, u32 lost
 	if (queue <= (is_losing ? ceiling_us / 2 : ceiling_us)) {
 		ca->rounds = 0;
 	} else if (nagi_is_alien(ca, now)) {
-		nagi_enter_compete(ca, now);
+		nagi_enter_compete(ca, now, ca->hold);
 		return;
 	}
 	if (is_lossy) {
@@ -294,7 +288,8 @@ static void nagi_delay_round(struct nagi *ca, u64 now, bool is_limited, u32 lost
 	}
 	nagi_set_velocity(ca, now, queue, wanted, is_lossy);
 	ca->steep_rounds = ca->velocity > 1 ? STEEP_ROUNDS : ca->steep_rounds - !!ca->steep_rounds;
-	target = empty + nagi_aim(ca, is_losing);
+	/* v times alpha, but w grows by half at most; half of it where packets are lost. */
+	target = empty + (is_losing ? alpha / 2 : min(alpha * ca->velocity, max(ca->w / 2, alpha)));
 	if (target < ca->w)
 		ca->w -= (ca->w - target) * step >> 8;
 	else if (is_limited && !is_lossy)
@@ -320,12 +315,17 @@ static void nagi_drain_round(struct nagi *ca, u64 now)
 }
 
 /*
- * Quarters of an octave above twice the base, halves below: there the queue is short, and a dip at each quarter of it
- * costs more than it finds.
+ * Quarters of an octave above twice the base, halves below: there the queue is short, and a dip at each quarter of it costs
+ * more than it finds. In buffers of more than 16 BDP the others' queue passes levels while this flow dips, and a flow that only
+ * dips does not grow: there it grows for as long as a dip takes before the next.
  */
-static bool nagi_is_at_next_level(const struct nagi *ca, u32 level)
+static bool nagi_is_at_next_level(const struct nagi *ca, u64 now, u32 level)
 {
-	return path_rtt_queue_us(&ca->path) > ca->path.base_us ? level > ca->level : level / 2 > ca->level / 2;
+	u32 queue = path_rtt_queue_us(&ca->path), base = ca->path.base_us;
+
+	if (queue > 16 * base && now - ca->phase_us <= DIP_ALL_ROUNDS * ca->path.round_us)
+		return false;
+	return queue > base ? level > ca->level : level / 2 > ca->level / 2;
 }
 
 /*
@@ -356,7 +356,7 @@ static void nagi_compete_round(struct nagi *ca, u64 now)
 	/* A small share takes long to become enough. */
 	u64 wait_us = (dip_ms * USEC_PER_MSEC + 2ULL * DIP_ROUNDS * ca->path.round_us) * enough_pct /
 		      clamp(ca->dip.share_pct, max(enough_pct / 4, 1U), enough_pct);
-	bool is_due = nagi_is_at_next_level(ca, level) || (dip_ms && now - ca->phase_us > wait_us);
+	bool is_due = nagi_is_at_next_level(ca, now, level) || (dip_ms && now - ca->phase_us > wait_us);
 
 	ca->level = level;
 	if (path_rtt_queue_us(&ca->path) < ceiling_us / 2) {
@@ -442,7 +442,7 @@ static void nagi_round(struct nagi *ca, const struct tcp_sock *tp, bool is_limit
 		break;
 	case DELAY:
 		if (nagi_sees_bbr(ca, now))
-			nagi_enter_compete(ca, now);
+			nagi_enter_compete(ca, now, ca->w);
 		else
 			nagi_delay_round(ca, now, is_limited, lost_pct);
 		break;

@@ -203,6 +203,40 @@ fn two_probe_rtts_of_bbr_are_enough_to_compete() {
     assert!(!next_to(7.0));
 }
 
+/// What it had when a queue was above the ceiling for a moment is not what it had when BBR's ProbeRTT gave it away.
+#[test]
+fn an_earlier_stay_above_the_ceiling_says_nothing_of_the_rate_next_to_bbr() {
+    let mut rounds = drained();
+    let mut count = 0;
+    let mut next_to = |rounds: &mut Rounds, times: u32, queue_us: u32| {
+        for _ in 0..times {
+            round_with_rtt(rounds, RTT_US + queue_us);
+        }
+        count += times;
+        count
+    };
+    next_to(&mut rounds, 50, 6000);
+    let first = next_to(&mut rounds, 5, 0);
+    while rounds.series("mode") == DELAY {
+        next_to(&mut rounds, 1, 6000);
+    }
+    while rounds.series("mode") == DRAIN {
+        next_to(&mut rounds, 1, 0);
+    }
+    // The link is free for a second.
+    next_to(&mut rounds, 25, 0);
+    let earlier = rounds.series("w_pkts");
+    let now = next_to(&mut rounds, 2, 16_000);
+    next_to(&mut rounds, first + 250 - now, 6000);
+    next_to(&mut rounds, 5, 0);
+    while rounds.series("mode") == DELAY {
+        next_to(&mut rounds, 1, 6000);
+    }
+    assert_eq!(rounds.series("mode"), COMPETE);
+    let begins = rounds.series("w_pkts");
+    assert!(begins < earlier / 2, "{begins} packets, {earlier} earlier");
+}
+
 /// A competitor's queue that grows by 1 ms a round takes most of the window before it is one.
 #[test]
 fn it_competes_with_the_rate_that_it_had() {
@@ -250,6 +284,23 @@ fn with_a_small_share_it_aims_at_twice_its_window() {
     }
     let grown = rounds.series("w_pkts");
     assert!(grown > w * 8 / 5, "{grown} packets from {w}");
+}
+
+/// Above 16 times the base a queue of others passes a level within each dip: it grows for eight rounds before the next.
+#[test]
+fn in_a_deep_queue_it_grows_between_dips() {
+    let dips_next_to = |queue_us: u32| {
+        let mut rounds = settled();
+        rounds_until(&mut rounds, COMPETE, true, |rounds| {
+            round_with_rtt(rounds, RTT_US + queue_us)
+        });
+        (0..60).any(|count| {
+            round_with_rtt(&mut rounds, RTT_US + queue_us + queue_us / 50 * count);
+            rounds.series("mode") == DIP
+        })
+    };
+    assert!(dips_next_to(8 * RTT_US));
+    assert!(!dips_next_to(17 * RTT_US));
 }
 
 /// What the RTT does after a loss or a timeout is not the dip's doing.
