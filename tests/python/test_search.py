@@ -21,12 +21,13 @@ from dumbbell import Group, Scenario
 from dumbbell.base.errors import ResultError, ScenarioError
 from dumbbell.compare.fair_part import fair_bits, part_of
 from dumbbell.compare.reference import ReferencePair, Side, compared, mean_values
-from dumbbell.compare.worst import WORST, worst_named
+from dumbbell.compare.worst import WORST, Worst, worst_named
 from dumbbell.metrics import METRICS, ChosenMetrics, value_in
 from dumbbell.run import engine
 from dumbbell.scenario.file import format_scenario
 from dumbbell.scenario_space.candidate import Candidate, Plain, with_drawn_phase
 from dumbbell.scenario_space.kind import Roles
+from dumbbell.scenario_space.path_kinds import Flows, LinkRate
 from dumbbell.scenario_space.scale import logarithmic, roundness
 from dumbbell.scenario_space.space import SPACES, Space, space_named
 from dumbbell.testing import assert_keeps_up, scenarios
@@ -176,6 +177,36 @@ def test_what_the_reference_does_not_manage_either_is_no_failure():
     result = search(lossy, "cubic", space="segments", budget_s=None, evaluations=5, cache=False)
     assert result.best is None
     assert result.finding is None
+
+
+class Many(Worst):
+    """More than one flow."""
+
+    name, least = "many", 1.5
+
+    def value(self, run, rows):  # noqa: ARG002
+        return float(run.scenario.groups[0].flows)
+
+    def score(self, tested, reference):  # noqa: ARG002
+        return tested
+
+    def verb(self):
+        return "has"
+
+    def shown(self, value, scenario):  # noqa: ARG002
+        return f"{value:g} flows"
+
+
+def test_a_space_and_a_failure_of_one_s_own_are_searched_too():
+    kinds = [Flows(2), LinkRate()]
+    space = Space("own", {each.name: each for each in kinds})
+    result = search(
+        BASE, "cubic", worst=Many(), space=space, budget_s=None, evaluations=60, cache=False
+    )
+    finding = result.failure
+    assert finding is not None
+    assert [each.name for each in finding.candidate.elements] == ["flows"]
+    assert finding.scenario.groups[0].flows >= 2
 
 
 @pytest.mark.parametrize(

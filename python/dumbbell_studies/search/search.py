@@ -14,7 +14,7 @@ from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.run import KERNEL, check_engine
 from dumbbell.runs import Cache, Progress
 from dumbbell.scenario import Scenario
-from dumbbell.scenario_space import Candidate, Plain, space_named
+from dumbbell.scenario_space import Candidate, Plain, Space, space_named
 from dumbbell_studies.search.evaluator import Evaluator
 from dumbbell_studies.search.evolution import Evolution
 from dumbbell_studies.search.shrink import shrink
@@ -118,8 +118,8 @@ def search(
     scenario: Scenario,
     against: str | CongestionControlChoice = "cubic",
     *,
-    worst: str = "gap",
-    space: str = "static",
+    worst: str | Worst = "gap",
+    space: str | Space = "static",
     budget_s: float | None = 300.0,
     evaluations: int | None = None,
     seed: int = 1,
@@ -136,9 +136,9 @@ def search(
     against
         The reference, which must do well on the same scenario.
     worst
-        ``gap``, ``stall``, ``starved``, ``bufferbloat``, ``harm``, or a metric.
+        ``gap``, ``stall``, ``starved``, ``bufferbloat``, ``harm``, a metric, or one of your own.
     space
-        ``static``, ``segments``, ``cross``, ``loss-window`` or ``pulses``.
+        ``static``, ``segments``, ``cross``, ``loss-window``, ``pulses``, or one of your own.
     budget_s
         Seconds; None for no bound. The search has seven tenths of them, shrinking the rest.
     evaluations
@@ -160,10 +160,11 @@ def search(
     ScenarioError
         There is no such space or failure, or the scenario cannot be searched around.
     """
-    badness = worst_named(worst)
+    badness = worst_named(worst) if isinstance(worst, str) else worst
     reference = CongestionControlChoice.parse(against)
     plain = plain_of(scenario, reference, badness)
-    spaces = space_named(space, plain.scenario, flows=plain.flows)
+    if isinstance(space, str):
+        space = space_named(space, plain.scenario, flows=plain.flows)
     if budget_s is None and evaluations is None:
         raise ScenarioError("a search without an end; set `budget` or `evaluations`", key="budget")
     clock = Clock(budget_s, evaluations, on_progress or (lambda _: None))
@@ -172,7 +173,7 @@ def search(
         {"jobs": jobs, "cache": cache, "on_progress": clock.tick},
     )  # fmt: skip
     clock.evaluator = evaluator
-    evolution = Evolution(spaces, evaluator, random.Random(seed), clock.note)  # noqa: S311
+    evolution = Evolution(space, evaluator, random.Random(seed), clock.note)  # noqa: S311
     is_interrupted = False
     try:
         evolution.run(clock.is_over)
