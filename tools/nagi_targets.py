@@ -69,7 +69,8 @@ def outcome_of(cell: CellScore, metric: MetricScore) -> Outcome:
     interval = mean_interval(values) if values else None
     text = "no value" if interval is None else write_value(interval.mean, of)
     if interval is not None and interval.bounded:
-        text += f" ({write_value(interval.low, of)} to {write_value(interval.high, of)})"
+        ends = [write_value(end, of).partition(" ")[0] for end in (interval.low, interval.high)]
+        text += f" ({'–'.join(ends)})"
     return Outcome(
         f"`{cell.case.category}` {cell.label}",
         str(metric.bound).partition(", 0 from")[0],
@@ -104,7 +105,7 @@ def table_of(engines: dict[str, list[Outcome]]) -> str:
 def text_of(outcome: Outcome) -> str:
     """Return what a column says of a target."""
     missed = "" if outcome.is_met else ", missed"
-    return f"{outcome.measured}, {outcome.within} of {outcome.seeds}{missed}"
+    return f"{outcome.measured}, {outcome.within}/{outcome.seeds}{missed}"
 
 
 def is_met(row: dict[str, Outcome]) -> bool:
