@@ -1,6 +1,6 @@
 """Search for two kinds of own flows that last: docs/notes/nagi.md, the lemma.
 
-``python tools/nagi_lock.py --budget 120min --seed 13000 --out found.json`` is `dumbbell search` in
+``python tools/nagi_lock.py --budget 120min --seed 13300 --out found.json`` is `dumbbell search` in
 a space made for it. Each scenario is within the lemma's conditions: nagi's flows on one link and
 one RTT, of some packets each, which start apart, come late or leave; guests of CUBIC or BBR have
 left before the last minute. Its score is the greatest part of that minute for which a flow

@@ -90,8 +90,10 @@ class Candidate:
         words["seed"] = seed
         groups = words.pop("group")
         groups[0]["cc"] = plain.against if is_reference else plain.tested
+        # Files and parameters as they were given, not by the names that kinds write.
+        chosen = {roles.tested: groups[0]["cc"], roles.against: plain.against}
         for group in groups[1:]:
-            group["cc"] = plain.against
+            group["cc"] = chosen.get(group["cc"], group["cc"])
         words = {key: value for key, value in words.items() if value != ""}
         return with_drawn_phase(Scenario([Group(**group) for group in groups], **words))
 
