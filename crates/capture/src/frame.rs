@@ -43,8 +43,9 @@ pub struct FrameFacts {
     pub window_scale: Option<u8>,
     /// SACK blocks; those that do not fit next to the other options are omitted.
     pub sack: SackBlocks,
-    /// AccECN option (RFC 9768 §3.2.3, kind 174): bytes that arrived with ECT(1), CE and ECT(0).
-    pub accecn: Option<[u32; 3]>,
+    /// AccECN option (RFC 9768 §3.2.3, kind 174): bytes that arrived with ECT(1), CE and ECT(0), and how many of these
+    /// three it has.
+    pub accecn: Option<([u32; 3], usize)>,
     /// Payload, zeros; at most what an IPv4 packet holds.
     pub payload_bytes: u16,
 }
@@ -90,10 +91,11 @@ impl FrameFacts {
         if let Some(shift) = self.window_scale {
             options.push_window_scale(shift);
         }
-        options.push_sack(&self.sack);
-        if let Some(counters) = self.accecn {
-            options.push_accecn(counters);
+        if let Some((counters, count)) = &self.accecn {
+            options.push_accecn(&counters[..*count]);
         }
+        options.push_sack(&self.sack);
+        options.align();
         options
     }
 }

@@ -168,25 +168,31 @@ fn facts() -> impl Strategy<Value = FrameFacts> {
     )
 }
 
-/// RFC 9768 §3.2.3: kind 174, length 11, counters of three bytes; a no-operation aligns it.
+/// RFC 9768 §3.2.3: kind 174, length 2 and 3 for each counter; no-operations align it, and those in front of SACK have
+/// room for its end.
 #[test]
-fn the_accecn_option_has_its_three_counters() {
-    let facts = FrameFacts {
-        flags: TcpFlags(TcpFlags::ACK | TcpFlags::AE),
-        accecn: Some([1, 0x01_02_03, 0xff_fe_fd]),
-        ..ack()
-    };
-    let frame = whole_frame(&facts);
-    check_checksums(&frame);
-    let packet = SlicedPacket::from_ethernet(&frame).expect("a whole frame");
-    let Some(TransportSlice::Tcp(tcp)) = &packet.transport else {
-        panic!("no TCP");
-    };
-    assert!(tcp.ns(), "AE");
-    assert_eq!(
-        tcp.options()[12..],
-        [174, 11, 0, 0, 1, 1, 2, 3, 0xff, 0xfe, 0xfd, 1]
-    );
+fn the_accecn_option_has_counters_as_there_is_room() {
+    let all = [1, 0x01_02_03, 0xff_fe_fd];
+    let block = [0, 0, 0, 7, 0, 0, 0, 9];
+    let alone = [174, 11, 0, 0, 1, 1, 2, 3, 0xff, 0xfe, 0xfd, 1].to_vec();
+    let next_to_two = [&[174, 8, 0, 0, 1, 1, 2, 3, 1, 1, 5, 18][..], &block, &block].concat();
+    let next_to_three = [&[174, 2, 5, 26][..], &block, &block, &block].concat();
+    for (count, blocks, expected) in [(3, 0, alone), (2, 2, next_to_two), (0, 3, next_to_three)] {
+        let facts = FrameFacts {
+            flags: TcpFlags(TcpFlags::ACK | TcpFlags::AE),
+            accecn: Some((all, count)),
+            sack: sack_of(&vec![(7, 9); blocks]),
+            ..ack()
+        };
+        let frame = whole_frame(&facts);
+        check_checksums(&frame);
+        let packet = SlicedPacket::from_ethernet(&frame).expect("a whole frame");
+        let Some(TransportSlice::Tcp(tcp)) = &packet.transport else {
+            panic!("no TCP");
+        };
+        assert!(tcp.ns(), "AE");
+        assert_eq!(tcp.options()[12..], expected);
+    }
 }
 
 proptest! {

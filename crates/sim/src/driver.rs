@@ -119,11 +119,12 @@ impl<T: Tap> Engine<T> {
         half.sender.note_field(ack, ecn);
         let rtt_us = half.sender.on_ack(now_ns, ack, sacks.get(ack.sack));
         sacks.free(ack.sack);
-        if ack.kind() == AckKind::SynAck
-            && let Some(answering) = answering
-            && !answering.receiver.is_established()
-        {
-            answering.receiver.open(half.sender.agreed_ecn());
+        if let Some(answering) = answering {
+            if ack.kind() == AckKind::SynAck && !answering.receiver.is_established() {
+                answering.receiver.open(half.sender.agreed_ecn());
+            } else if half.sender.is_closed() {
+                answering.receiver.on_own_close();
+            }
         }
         let is_of_data = from == End::Sender;
         let user = connection.user as usize;
@@ -171,11 +172,17 @@ impl<T: Tap> Engine<T> {
         };
         let (half, answered) = connection.halves_mut(from);
         let packets = half.sender.poll_transmit(now_ns);
-        let has_data = || packets.iter().any(|it| it.header.is_data());
         if let Some(answered) = answered
-            && has_data()
+            && packets
+                .iter()
+                .any(|it| it.header.is_data() || it.header.is_fin())
         {
-            answered.receiver.on_answer(now_ns);
+            if packets.iter().any(|it| it.header.is_data()) {
+                answered.receiver.on_answer(now_ns);
+            }
+            if packets.iter().any(|it| it.header.is_fin()) {
+                answered.receiver.on_own_fin(now_ns);
+            }
             for packet in answered.receiver.poll_transmit(&mut watch.sacks) {
                 enter(packet, watch);
             }

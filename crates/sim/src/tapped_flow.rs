@@ -331,7 +331,8 @@ impl TappedFlow {
             window_scale: is_syn.then(|| self.window_scale()),
             sack,
             accecn: feedback.option.map(|option| {
-                [option.ect1_bytes, option.ce_bytes, option.ect0_bytes] // Linux's order
+                let counters = [option.ect1_bytes, option.ce_bytes, option.ect0_bytes]; // Linux's order
+                (counters, option.counters.count() as usize)
             }),
             payload_bytes: 0,
         }

@@ -19,8 +19,10 @@ pub(crate) const ACE_CLASSIC_REQUEST: u8 = 0b011;
 pub(crate) const ECT_BYTES_START: u32 = 1;
 /// The option's counters have 24 bits.
 pub(crate) const COUNTER_MASK: u32 = 0xff_ffff;
-/// Kind, length, three counters of three bytes, and a no-operation that aligns it, bytes.
-pub(crate) const OPTION_BYTES: u32 = 12;
+/// Kind and length of the option, bytes (RFC 9768 §3.2.3).
+pub(crate) const OPTION_BASE_BYTES: u32 = 2;
+/// A counter of the option, bytes.
+pub(crate) const OPTION_COUNTER_BYTES: u32 = 3;
 
 /// How a host uses Accurate ECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +46,50 @@ impl Default for AccEcn {
     }
 }
 
+/// The counters that an option has: as many as there is room for, in the order of Linux's option (RFC 9768 §3.2.3, order 1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AccEcnCounters {
+    /// An option without counters.
+    None,
+    /// The counter of ECT(1).
+    Ect1,
+    /// The counters of ECT(1) and CE.
+    Ect1AndCe,
+    /// All three counters.
+    #[default]
+    All,
+}
+
+impl AccEcnCounters {
+    /// Most counters first.
+    pub(crate) const MOST_FIRST: [Self; 4] = [Self::All, Self::Ect1AndCe, Self::Ect1, Self::None];
+
+    /// The fewest that have that of an ECN field.
+    pub(crate) fn with(field: Ecn) -> Self {
+        match field {
+            Ecn::NotEct => Self::None,
+            Ecn::Ect1 => Self::Ect1,
+            Ecn::Ce => Self::Ect1AndCe,
+            Ecn::Ect0 => Self::All,
+        }
+    }
+
+    /// How many they are.
+    pub fn count(self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Ect1 => 1,
+            Self::Ect1AndCe => 2,
+            Self::All => 3,
+        }
+    }
+}
+
 /// The AccECN option as it is on the wire: payload that arrived, bytes modulo 2²⁴, by ECN field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccEcnOption {
+    /// The counters that it has; the others are not sent.
+    pub counters: AccEcnCounters,
     /// ECT(0), from 1 (EE0B).
     pub ect0_bytes: u32,
     /// CE, from 0 (ECEB).

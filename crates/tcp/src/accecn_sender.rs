@@ -4,8 +4,8 @@
 use dumbbell_net::Ecn;
 
 use crate::accecn::{
-    ACE_MASK, ACE_REQUEST, AccEcn, AccEcnFeedback, AccEcnOption, CE_PACKETS_START, COUNTER_MASK,
-    ECT_BYTES_START, handshake_ace, is_valid_transition, reported_field,
+    ACE_MASK, ACE_REQUEST, AccEcn, AccEcnCounters, AccEcnFeedback, AccEcnOption, CE_PACKETS_START,
+    COUNTER_MASK, ECT_BYTES_START, handshake_ace, is_valid_transition, reported_field,
 };
 use crate::ecn::{ECN_MODES, EcnMode};
 use crate::packet::{AckHeader, AckKind, SegmentKind};
@@ -103,11 +103,12 @@ impl AccEcnSender {
             return;
         }
         let [ect0_bytes, ect1_bytes] = &mut self.ect_bytes;
-        for (counter, reported) in [
+        let sent = [
+            (ect1_bytes, option.ect1_bytes.wrapping_sub(ECT_BYTES_START)),
             (&mut self.ce_bytes, option.ce_bytes),
             (ect0_bytes, option.ect0_bytes.wrapping_sub(ECT_BYTES_START)),
-            (ect1_bytes, option.ect1_bytes.wrapping_sub(ECT_BYTES_START)),
-        ] {
+        ];
+        for (counter, reported) in sent.into_iter().take(option.counters.count() as usize) {
             let more = reported.wrapping_sub(*counter as u32) & COUNTER_MASK;
             if more <= COUNTER_MASK / 2 {
                 *counter += u64::from(more); // otherwise it is older than the last
@@ -115,7 +116,7 @@ impl AccEcnSender {
         }
         let is_bleached = (option.ect0_bytes, option.ect1_bytes, self.ce_bytes)
             == (ECT_BYTES_START, ECT_BYTES_START, 0);
-        if is_bleached && delivered > BLEACHED_PKTS {
+        if is_bleached && option.counters == AccEcnCounters::All && delivered > BLEACHED_PKTS {
             self.sends_ect = false; // RFC 9768 §3.2.2.3; the handshake may have had no ECT to test it
         }
     }
@@ -223,7 +224,9 @@ impl Sender {
         if !state.has_checked_ace {
             state.has_checked_ace = true;
             // The first three marked packets make it 0 too: then the option has counted them.
-            let has_turned = feedback.option.is_some_and(|option| option.ce_bytes > 0);
+            let has_turned = feedback.option.is_some_and(|option| {
+                option.counters >= AccEcnCounters::Ect1AndCe && option.ce_bytes > 0
+            });
             if feedback.ace == 0 && !has_turned {
                 // RFC 9768 §3.2.2.4: the path clears the flags, so marks would not be noticed.
                 (state.uses_ace, state.sends_ect) = (false, false);

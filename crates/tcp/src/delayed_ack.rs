@@ -56,7 +56,7 @@ impl DelayedAck {
             mss_max_bytes: mss_bytes,
             last_less_bytes: 0,
             quickacks: 0,
-            ato_ns: ATO_MIN_NS,
+            ato_ns: 0,
             last_data_ns: None,
             pushed: Pushed::No,
             answers: false,
@@ -80,6 +80,7 @@ impl DelayedAck {
                 // `tcp_grow_window`: while the window grows, which here it does once, one more ACK is quick.
                 let grows = rwnd_bytes > FIRST_WINDOW_BYTES;
                 self.quickacks = self.max_quickacks(rwnd_bytes) | u32::from(grows);
+                self.ato_ns = ATO_MIN_NS;
             }
             Some(last_ns) => {
                 let gap_ns = now_ns - last_ns;
@@ -138,7 +139,7 @@ impl DelayedAck {
         }
     }
 
-    /// How long an ACK may wait now, ns.
+    /// How long an ACK may wait now, ns: before any data not beyond the next tick.
     #[inline]
     pub(crate) fn delay_ns(&self) -> u64 {
         self.ato_ns
@@ -161,6 +162,11 @@ impl DelayedAck {
     pub(crate) fn on_answer(&mut self, now_ns: u64) {
         let is_answer = |last_ns| now_ns - last_ns < self.ato_ns;
         self.answers |= self.last_data_ns.is_some_and(is_answer);
+    }
+
+    /// An answer is expected, which the next ACK waits for.
+    pub(crate) fn await_answer(&mut self) {
+        self.answers = true;
     }
 
     /// The delay passed without an occasion: an answer did not come.

@@ -109,7 +109,7 @@ mod timers;
 mod transmit;
 mod undo;
 
-pub use accecn::{AccEcn, AccEcnFeedback, AccEcnOption};
+pub use accecn::{AccEcn, AccEcnCounters, AccEcnFeedback, AccEcnOption};
 pub use behaviour::{Behaviour, Detection, Pacing, RackWindow};
 pub use boundaries::Boundaries;
 pub use counters::{Limit, SenderCounters};

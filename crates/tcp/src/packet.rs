@@ -29,6 +29,12 @@ pub const DATAGRAM_HEADER_BYTES: u32 = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES
 /// Wire bytes of an ACK without SACK blocks.
 pub const ACK_BYTES: u32 = DATA_HEADER_BYTES;
 
+/// Options of a TCP header at most (RFC 9293 §3.1), bytes.
+pub(crate) const OPTIONS_BYTES: u32 = 40;
+
+/// Timestamps, aligned (RFC 7323 appendix A), bytes.
+pub(crate) const TIMESTAMPS_BYTES: u32 = 12;
+
 /// Kind and length of the SACK option and the two NOPs that Linux aligns it with, bytes.
 const SACK_OPTION_BYTES: u32 = 4;
 
@@ -341,11 +347,17 @@ impl AckHeader {
         if kind == AckKind::SynAck {
             return SYN_BYTES;
         }
-        if sack_blocks == 0 {
-            return ACK_BYTES;
-        }
-        ACK_BYTES + SACK_OPTION_BYTES + SACK_BLOCK_BYTES * sack_blocks as u32
+        ACK_BYTES + sack_option_bytes(sack_blocks)
     }
+}
+
+/// What a SACK option with that many blocks takes, bytes.
+#[inline]
+pub(crate) fn sack_option_bytes(blocks: usize) -> u32 {
+    if blocks == 0 {
+        return 0;
+    }
+    SACK_OPTION_BYTES + SACK_BLOCK_BYTES * blocks as u32
 }
 
 impl std::fmt::Debug for AckHeader {
@@ -450,6 +462,14 @@ pub enum Segment {
 
 // Packets are moved by value, again and again.
 const _: () = assert!(size_of::<Segment>() <= 24 && size_of::<Packet<Segment>>() <= 48);
+
+impl Segment {
+    /// Whether the sender's FIN is in it.
+    #[inline]
+    pub fn is_fin(&self) -> bool {
+        matches!(self, Self::Data(header) if matches!(header.kind(), SegmentKind::LastData | SegmentKind::Fin))
+    }
+}
 
 impl Header for Segment {
     #[inline]

@@ -27,10 +27,22 @@ pub(crate) enum State {
     Closed,
 }
 
+/// How far this host is with what it sends itself, of a connection with two halves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum OwnHalf {
+    #[default]
+    Open,
+    /// Its FIN has left.
+    HasFin,
+    /// Its FIN is acknowledged and the application is gone.
+    IsClosed,
+}
+
 /// The receiver's own SYN and FIN, and the timer that repeats them.
 #[derive(Debug)]
 pub(crate) struct Passive {
     pub(crate) state: State,
+    pub(crate) own_half: OwnHalf,
     /// `rcv_nxt` when the sender's FIN and all before it has arrived; `u32::MAX` until the FIN is known.
     pub(crate) fin_end: u32,
     /// When SYN-ACK or FIN is sent again, ns; `u64::MAX`: never.
@@ -48,6 +60,7 @@ impl Passive {
     pub(crate) fn new() -> Self {
         Self {
             state: State::Listen,
+            own_half: OwnHalf::Open,
             fin_end: u32::MAX,
             due_ns: u64::MAX,
             retries: 0,
@@ -196,11 +209,38 @@ impl Receiver {
         self.rcv_nxt == self.passive.fin_end
     }
 
+    /// This host sends its FIN on the connection's other half, which in Linux carries the ACK that is due.
+    /// [`Receiver::poll_transmit`] must follow.
+    pub fn on_own_fin(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        self.passive.own_half = self.passive.own_half.max(OwnHalf::HasFin);
+        if self.is_ack_delayed() {
+            self.emit_ack();
+        }
+    }
+
+    /// The FIN of this host is acknowledged, and its application neither writes nor reads any more.
+    pub fn on_own_close(&mut self) {
+        self.passive.own_half = OwnHalf::IsClosed;
+    }
+
+    /// Whether both directions are closed: in Linux what answers then is no socket but what stands for it in
+    /// TIME-WAIT, without ECN (`tcp_v4_timewait_ack`).
+    pub(crate) fn is_in_time_wait(&self) -> bool {
+        self.passive.own_half == OwnHalf::IsClosed && self.has_received_all()
+    }
+
     /// Everything has arrived, the sender's FIN included. Of a connection's only half the receiver's
-    /// own FIN is sent with its ACK; otherwise this host's half closes by itself.
+    /// own FIN is sent with its ACK; otherwise this host's half closes by itself, and until its FIN has left the ACK
+    /// waits for that (Linux's `tcp_fin`).
     pub(crate) fn on_fin(&mut self, now_ns: u64) {
+        self.forget_duplicate();
         if self.half() != Half::Only {
-            return self.emit(AckKind::Ack);
+            if self.passive.own_half != OwnHalf::Open {
+                return self.emit(AckKind::Ack);
+            }
+            self.await_answer();
+            return self.acknowledge::<false>(now_ns);
         }
         self.passive.state = State::LastAck;
         self.arm_repeat(now_ns, self.passive.rto_ns);

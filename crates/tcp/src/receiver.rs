@@ -12,7 +12,7 @@ use crate::ecn::EcnMode;
 use crate::ecn_echo::EcnEcho;
 use crate::gro::{Gro, Place};
 use crate::outbox::Outbox;
-use crate::packet::{DATA_HEADER_BYTES, DataHeader, Segment};
+use crate::packet::{DATA_HEADER_BYTES, DataHeader, OPTIONS_BYTES, Segment, TIMESTAMPS_BYTES};
 use crate::passive::{Passive, State};
 use crate::reader::Reader;
 use crate::reassembly::{Insertion, Reassembly};
@@ -104,7 +104,7 @@ pub struct Receiver {
     pub(crate) config: ReceiverConfig,
     pub(crate) passive: Passive,
     pub(crate) ecn: EcnEcho,
-    now_ns: u64,
+    pub(crate) now_ns: u64,
     pub(crate) rcv_nxt: u32,
     /// `rcv_nxt` of the last ACK sent.
     pub(crate) last_ack_sent: u32,
@@ -134,6 +134,8 @@ pub struct Receiver {
     pub(crate) place: Place,
     /// What out-of-order data leave of the window, where they are counted.
     pub(crate) buffer: Option<Box<ReceiveBuffer>>,
+    /// What SACK and AccECN options have room in, bytes.
+    pub(crate) option_room_bytes: u32,
     outbox: Outbox,
     /// SACK blocks of packets in `outbox`, with their positions.
     sacks: Vec<(usize, SackBlocks)>,
@@ -167,6 +169,7 @@ impl Receiver {
             flush_due_ns: u64::MAX,
             place: Place::Alone,
             buffer: None,
+            option_room_bytes: OPTIONS_BYTES - TIMESTAMPS_BYTES,
             outbox: Outbox::default(),
             sacks: Vec::new(),
             counters: ReceiverCounters::default(),
@@ -403,19 +406,40 @@ impl Receiver {
         if self.config.rules == ReceiverRules::FreeBsd {
             return self.emit_ack();
         }
+        // Those that came up together are reported together; of two that are apart the first is (`tcp_dsack_extend`).
+        let mut block = SackBlock {
+            start: seq,
+            end: seq + 1,
+        };
+        if let Some(pending) = self.pending_dsack {
+            let end = if pending.end == seq {
+                block.end
+            } else {
+                pending.end
+            };
+            block = SackBlock { end, ..pending };
+        }
+        self.pending_dsack = Some(block);
+        if self.place == Place::Inner {
+            return; // what follows may be new, and is answered as such
+        }
         if seq < self.rcv_nxt
             && let Some(counts) = &mut self.ecn.accecn
         {
             counts.note_duplicate(seq);
         }
-        let end = seq + 1;
-        // Those that came up together are reported together.
-        let start = (self.pending_dsack)
-            .filter(|block| block.end == seq)
-            .map_or(seq, |block| block.start);
-        self.pending_dsack = Some(SackBlock { start, end });
         self.delayed.on_duplicate(self.config.rwnd_bytes);
         self.emit_ack();
+    }
+
+    /// A FIN ends the reports of duplicates (`tcp_sack_reset`).
+    pub(crate) fn forget_duplicate(&mut self) {
+        self.pending_dsack = None;
+    }
+
+    /// The next ACK waits for an answer of this host.
+    pub(crate) fn await_answer(&mut self) {
+        self.delayed.await_answer();
     }
 
     /// Counts what reassembly released from `from` up to `rcv_nxt`.

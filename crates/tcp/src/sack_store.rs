@@ -58,6 +58,13 @@ impl SackBlocks {
         self
     }
 
+    /// The first `count` of these.
+    #[must_use]
+    pub(crate) fn first(mut self, count: usize) -> Self {
+        self.count = self.count.min(count as u8);
+        self
+    }
+
     /// The feedback by Accurate ECN, if the connection has it.
     #[inline]
     pub fn accecn(&self) -> Option<&AccEcnFeedback> {

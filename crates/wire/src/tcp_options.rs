@@ -150,7 +150,7 @@ impl SackBlocks {
     }
 }
 
-/// Options to be written, in Linux's layout: each fills whole words, with no-operations in front of it.
+/// Options to be written, in Linux's layout: each fills whole words, with no-operations in front of it or, of AccECN, behind it.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionBytes {
     bytes: [u8; MAX_BYTES],
@@ -222,10 +222,13 @@ impl OptionBytes {
     /// Adds as many SACK blocks as there is room for.
     pub fn push_sack(&mut self, blocks: &SackBlocks) {
         let blocks = blocks.as_slice();
-        let blocks = &blocks[..blocks.len().min(self.room().saturating_sub(4) / 8)];
+        let padding = (6 - self.len % 4) % 4;
+        let blocks = &blocks[..blocks
+            .len()
+            .min(self.room().saturating_sub(padding + 2) / 8)];
         if !blocks.is_empty() {
-            let bytes = 2 + 8 * blocks.len() as u8;
-            self.push(&[NO_OPERATION, NO_OPERATION, SACK, bytes]);
+            self.push(&[NO_OPERATION; 3][..padding]);
+            self.push(&[SACK, 2 + 8 * blocks.len() as u8]);
         }
         for (start, end) in blocks {
             self.push(&start.to_be_bytes());
@@ -233,15 +236,18 @@ impl OptionBytes {
         }
     }
 
-    /// Adds the AccECN option (RFC 9768 §3.2.3) with the low three bytes of its counters, if there is room; a
-    /// no-operation behind it aligns it.
-    pub fn push_accecn(&mut self, counters: [u32; 3]) {
-        let mut option = [NO_OPERATION; 12];
-        option[..2].copy_from_slice(&[ACCECN, 11]);
-        for (place, counter) in option[2..].chunks_exact_mut(3).zip(counters) {
-            place.copy_from_slice(&counter.to_be_bytes()[1..]);
+    /// Adds the AccECN option (RFC 9768 §3.2.3) with the low three bytes of its counters, three at most. What follows, or
+    /// [`Self::align`], aligns it.
+    pub fn push_accecn(&mut self, counters: &[u32]) {
+        self.push(&[ACCECN, 2 + 3 * counters.len() as u8]);
+        for counter in counters {
+            self.push(&counter.to_be_bytes()[1..]);
         }
-        self.push(&option);
+    }
+
+    /// Fills the last word with no-operations.
+    pub fn align(&mut self) {
+        self.push(&[NO_OPERATION; 3][..(4 - self.len % 4) % 4]);
     }
 }
 

@@ -3,7 +3,8 @@
 use dumbbell_net::{Ecn, Packet};
 
 use super::Receiver;
-use crate::accecn::OPTION_BYTES;
+use crate::accecn::AccEcnOption;
+use crate::accecn_receiver::option_bytes;
 use crate::gro::Place;
 use crate::packet::{AckHeader, AckInfo, AckKind, Segment};
 use crate::receiver_rules::ReceiverRules;
@@ -25,7 +26,7 @@ const SACK_BLOCKS_EXPECTED: usize = 2;
 impl Receiver {
     /// Decides between an ACK now, a delayed one and a compressed SACK.
     #[inline(always)]
-    pub(super) fn acknowledge<const IS_PLAIN: bool>(&mut self, now_ns: u64) {
+    pub(crate) fn acknowledge<const IS_PLAIN: bool>(&mut self, now_ns: u64) {
         if !IS_PLAIN && self.place == Place::Inner {
             return;
         }
@@ -118,13 +119,15 @@ impl Receiver {
     #[inline(always)]
     fn send_ack<const IS_PLAIN: bool>(&mut self, kind: AckKind, ack: u32) {
         let sack_blocks = self.prepare_sack();
-        let mut wire_bytes = AckHeader::wire_bytes(kind, sack_blocks);
-        if !IS_PLAIN && self.ecn.accecn.is_some() {
-            wire_bytes += self.add_feedback(kind, sack_blocks);
-        }
+        let has_ecn = !IS_PLAIN && !self.is_in_time_wait();
+        let wire_bytes = if has_ecn && self.ecn.accecn.is_some() {
+            self.add_feedback(kind, sack_blocks)
+        } else {
+            AckHeader::wire_bytes(kind, sack_blocks)
+        };
         self.ip_id = self.ip_id.wrapping_add(1);
         let ece = match kind {
-            _ if IS_PLAIN => false,
+            _ if !has_ecn => false,
             AckKind::SynAck => self.ecn.is_ok && self.ecn.accecn.is_none(),
             _ => self.ecn.ece(),
         };
@@ -157,25 +160,22 @@ impl Receiver {
         });
     }
 
-    /// What Accurate ECN adds to the next ACK; returns the bytes that takes.
+    /// Adds to the next ACK what Accurate ECN says; returns its wire bytes.
     fn add_feedback(&mut self, kind: AckKind, sack_blocks: usize) -> u32 {
         let reported = self.sacks.last().filter(|_| sack_blocks > 0);
         let duplicate = reported.and_then(|(_, blocks)| Some(blocks.dsack()?.start));
-        let Some(feedback) = self.accecn_feedback(kind, sack_blocks, duplicate) else {
-            return 0;
+        let Some((feedback, kept)) = self.accecn_feedback(kind, sack_blocks, duplicate) else {
+            return AckHeader::wire_bytes(kind, sack_blocks);
         };
         if sack_blocks == 0 {
             self.sacks
                 .push((self.outbox.waiting().len(), SackBlocks::default()));
         }
         if let Some((_, blocks)) = self.sacks.last_mut() {
-            *blocks = blocks.with_accecn(feedback);
+            *blocks = blocks.first(kept).with_accecn(feedback);
         }
-        if feedback.option.is_some() {
-            OPTION_BYTES
-        } else {
-            0
-        }
+        let of_option = |option: AccEcnOption| option_bytes(option.counters, kept);
+        AckHeader::wire_bytes(kind, kept) + feedback.option.map_or(0, of_option)
     }
 
     /// A segment that moves back blocks beyond those for which an ACK is sure to have room, while no ACK has reported them:

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 
 use dumbbell_net::{Ecn, Packet};
 use dumbbell_tcp::{
-    AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, Receiver, SYN_BYTES, SackBlocks,
-    SackStore, Segment, SegmentKind, Sender,
+    AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, Offload, Receiver, SYN_BYTES,
+    SackBlocks, SackStore, Segment, SegmentKind, Sender,
 };
 
 pub(crate) use opening::Opening;
@@ -50,6 +50,8 @@ pub(crate) struct Connection {
     /// Sent data carried that number.
     is_ack_carried: bool,
     last_window: u32,
+    /// The application has closed it, and not only shut it down.
+    is_abandoned: bool,
     /// TSval of the peer's SYN.
     peer_syn_ts_ms: u32,
     pub(crate) sent: VecDeque<Sent>,
@@ -84,6 +86,7 @@ impl Connection {
             ack: 1,
             is_ack_carried: false,
             last_window: 0,
+            is_abandoned: false,
             peer_syn_ts_ms: 0,
             sent: VecDeque::new(),
             last_data_ns: now_ns,
@@ -195,6 +198,18 @@ impl Connection {
         !self.sender.is_finished()
     }
 
+    /// The application neither reads nor writes any more.
+    pub(crate) fn abandon(&mut self) {
+        self.is_abandoned = true;
+        self.follow_close();
+    }
+
+    fn follow_close(&mut self) {
+        if self.is_abandoned && self.sender.is_closed() {
+            self.receiver.on_own_close();
+        }
+    }
+
     pub(crate) fn close(&mut self, now_ns: u64) {
         self.sender.settle(now_ns);
         self.sender.close();
@@ -293,27 +308,53 @@ impl Connection {
                 said = self.feedback(packet, said); // the handshake's ACE is no counter
             }
             self.sender.on_ack(now_ns, &header, &said);
+            self.follow_close();
         }
         if is_pure {
             return;
         }
         self.last_data_ns = now_ns;
         self.is_ack_carried = false;
-        let ecn = ecn_field(packet.ecn.as_deref());
         let (first, end) = self.inbound.whole_within(packet.seq, packet.seq_end());
-        for segment in first..end {
-            let is_last = segment + 1 == end && packet.flags.fin;
-            let len = self.inbound.start_of(segment + 1) - self.inbound.start_of(segment);
-            let payload_bytes = len - u32::from(is_last);
-            let kind = match (is_last, payload_bytes) {
-                (false, _) => SegmentKind::Data,
-                (true, 0) => SegmentKind::Fin,
-                (true, _) => SegmentKind::LastData,
-            };
-            let header = self.data_header(segment, kind, packet);
-            let wire_bytes = payload_bytes + DATA_HEADER_BYTES;
-            self.receiver.on_packet(now_ns, &header, wire_bytes, ecn);
+        let lens: Vec<u32> = (first..end)
+            .map(|segment| self.inbound.start_of(segment + 1) - self.inbound.start_of(segment))
+            .collect();
+        // Where others begin or end in the middle of a packet it is several segments here, which arrive as one if all but
+        // the last have one length.
+        let before_last = lens.split_last().map_or(&[][..], |(_, others)| others);
+        let is_one = before_last.windows(2).all(|pair| pair[0] == pair[1]);
+        let mut segment = first;
+        for lens in lens.chunks(if is_one { lens.len().max(1) } else { 1 }) {
+            let next = segment + lens.len() as u32;
+            self.hear_segments(now_ns, packet, segment, lens, next == end);
+            segment = next;
         }
+    }
+
+    /// Segments of these lengths arrive as one packet, with the FIN if they are a packet's last and it has one.
+    fn hear_segments(
+        &mut self,
+        now_ns: u64,
+        packet: &PacketSpec,
+        first: u32,
+        lens: &[u32],
+        is_last: bool,
+    ) {
+        let fin = is_last && packet.flags.fin;
+        let (last_len, segments) = (lens[lens.len() - 1], lens.len() as u32);
+        let kind = match (fin, last_len) {
+            (false, _) => SegmentKind::Data,
+            (true, 1) => SegmentKind::Fin,
+            (true, _) => SegmentKind::LastData,
+        };
+        let header = DataHeader {
+            offload: Offload::new(segments, lens[0]),
+            ..self.data_header(first, kind, packet)
+        };
+        let payload_bytes = lens.iter().sum::<u32>() - u32::from(fin);
+        let wire_bytes = payload_bytes + segments * DATA_HEADER_BYTES;
+        let ecn = ecn_field(packet.ecn.as_deref());
+        self.receiver.on_packet(now_ns, &header, wire_bytes, ecn);
     }
 
     fn acked_segments(&self) -> u32 {
@@ -323,7 +364,8 @@ impl Connection {
     /// Takes what both ends decided to send.
     fn collect(&mut self, now_ns: u64) {
         let acks: Vec<Packet<Segment>> = self.receiver.poll_transmit(&mut self.sacks).to_vec();
-        self.ack = self.ack.max(1 + self.received_bytes() as u32);
+        let received = self.received_bytes() as u32 + u32::from(self.has_peer_fin());
+        self.ack = self.ack.max(1 + received);
         for packet in &acks {
             if let Segment::Ack(header) = packet.header {
                 self.ack = self.ack.max(self.inbound.start_of(header.ack));

@@ -2,9 +2,9 @@
 
 use dumbbell_net::{Ecn, Packet};
 use dumbbell_tcp::{
-    AccEcn, AccEcnFeedback, AccEcnOption, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES,
-    DataHeader, DataInfo, EcnMode, Offload, Receiver, ReceiverConfig, SackBlocks, SackSlot,
-    SackStore, Segment, SegmentKind, Sender, SenderConfig,
+    AccEcn, AccEcnCounters, AccEcnFeedback, AccEcnOption, AckHeader, AckInfo, AckKind,
+    DATA_HEADER_BYTES, DataHeader, DataInfo, EcnMode, Offload, Receiver, ReceiverConfig,
+    SackBlocks, SackSlot, SackStore, Segment, SegmentKind, Sender, SenderConfig,
 };
 use proptest::prelude::*;
 
@@ -170,6 +170,7 @@ fn counters_that_do_not_count_end_ect() {
     for (ect0_bytes, is_bleached) in [(1, true), (1 + 10 * MSS_BYTES, false)] {
         let (mut sender, _) = answered(AccEcn::default(), 0b010);
         let option = AccEcnOption {
+            counters: AccEcnCounters::All,
             ect0_bytes,
             ce_bytes: 0,
             ect1_bytes: 1,
@@ -208,6 +209,7 @@ fn rfc9768_a_zeroed_field_ends_ecn() {
 fn rfc9768_a_cleared_option_is_ignored() {
     let (mut sender, _) = answered(AccEcn::default(), 0b010);
     let cleared = AccEcnOption {
+        counters: AccEcnCounters::All,
         ect0_bytes: 0,
         ce_bytes: 0,
         ect1_bytes: 0,
@@ -226,6 +228,7 @@ fn rfc9768_a_cleared_option_is_ignored() {
 #[test]
 fn rfc9768_a_possible_turn_of_the_field_is_assumed() {
     let option = |marked: u32| AccEcnOption {
+        counters: AccEcnCounters::All,
         ect0_bytes: 1 + 10 * MSS_BYTES,
         ce_bytes: marked * MSS_BYTES,
         ect1_bytes: 1,

@@ -60,7 +60,7 @@ impl Opening {
 
     /// The endpoint of what the peer sends.
     pub(super) fn receiver(&self) -> Receiver {
-        Receiver::new(ReceiverConfig {
+        let mut receiver = Receiver::new(ReceiverConfig {
             half: if self.is_active {
                 Half::Reverse
             } else {
@@ -70,7 +70,11 @@ impl Opening {
             ecn: self.ecn,
             tick_ns: TICK_NS,
             ..ReceiverConfig::new(0, self.mss_bytes, RTT_NS)
-        })
+        });
+        if !self.timestamps {
+            receiver.disable_timestamps();
+        }
+        receiver
     }
 }
 

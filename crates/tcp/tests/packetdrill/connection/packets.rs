@@ -2,8 +2,8 @@
 
 use dumbbell_net::{Ecn, Packet};
 use dumbbell_tcp::{
-    AccEcnFeedback, AccEcnOption, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader,
-    DataInfo, EcnMode, Offload, SackBlock, SackBlocks, SackSlot, Segment, SegmentKind,
+    AccEcnCounters, AccEcnFeedback, AccEcnOption, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES,
+    DataHeader, DataInfo, EcnMode, Offload, SackBlock, SackBlocks, SackSlot, Segment, SegmentKind,
 };
 
 use super::Connection;
@@ -81,6 +81,7 @@ impl Connection {
             return blocks;
         }
         let option = packet.accecn().map(|fields| AccEcnOption {
+            counters: counters(&fields),
             ect0_bytes: fields.ect0_bytes.unwrap_or_default(),
             ce_bytes: fields.ce_bytes.unwrap_or_default(),
             ect1_bytes: fields.ect1_bytes.unwrap_or_default(),
@@ -106,6 +107,9 @@ impl Connection {
             self.outbound.push(payload_bytes + u32::from(fin));
         }
         self.is_ack_carried |= is_data;
+        if fin {
+            self.receiver.on_own_fin(now_ns);
+        }
         let syn = kind == SegmentKind::Syn;
         let accurate = self.is_accurate();
         let ace = match kind {
@@ -193,10 +197,22 @@ impl Connection {
 }
 
 fn fields(option: AccEcnOption) -> AccEcnFields {
+    let has = |least| option.counters >= least;
     AccEcnFields {
-        ect0_bytes: Some(option.ect0_bytes),
-        ce_bytes: Some(option.ce_bytes),
-        ect1_bytes: Some(option.ect1_bytes),
+        ect0_bytes: has(AccEcnCounters::All).then_some(option.ect0_bytes),
+        ce_bytes: has(AccEcnCounters::Ect1AndCe).then_some(option.ce_bytes),
+        ect1_bytes: has(AccEcnCounters::Ect1).then_some(option.ect1_bytes),
+    }
+}
+
+/// Which counters an option has. One that has that of ECT(0) counts as having all; those that it leaves out are 0
+/// then, which is taken for older than what is known.
+fn counters(fields: &AccEcnFields) -> AccEcnCounters {
+    match (fields.ect1_bytes, fields.ce_bytes, fields.ect0_bytes) {
+        (None, None, None) => AccEcnCounters::None,
+        (Some(_), None, None) => AccEcnCounters::Ect1,
+        (_, Some(_), None) => AccEcnCounters::Ect1AndCe,
+        (_, _, Some(_)) => AccEcnCounters::All,
     }
 }
 

@@ -197,6 +197,7 @@ impl Host {
                 return unsupported("closing with unread data, which resets the connection");
             }
             self.finish();
+            self.with_connection(Connection::abandon);
         }
         Ok(self.set_descriptor(number, Descriptor::Closed))
     }
