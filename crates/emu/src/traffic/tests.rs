@@ -1,8 +1,8 @@
 //! Traffic over real sockets.
 //!
 //! The machine may stand still for half a second at any time; then TCP sends again what was only late, and what
-//! ought to happen at a time happens later. Tests ask for what holds nevertheless, or only where the relay reports
-//! that it was on time.
+//! ought to happen at a time happens later. Tests ask for what holds nevertheless; what a punctual machine has besides
+//! is tested in virtual time (`tests/python/test_exact_times.py`).
 
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
@@ -22,11 +22,6 @@ use crate::testbed::hosts;
 use crate::traffic::{Path, RunningTraffic, Traffic, TrafficReport};
 
 const MS: u64 = 1_000_000;
-
-/// Whether the relay did not stand still.
-fn is_punctual(path: &RelayReport) -> bool {
-    path.lateness.max_us() < 10_000.0
-}
 
 fn group(cc: &str, flows: u32) -> Group {
     Group {
@@ -258,16 +253,6 @@ fn samples_are_taken_at_their_instants() {
     assert!(samples.srtt_us.iter().all(|&us| us > 0));
     assert!(samples.lost_pkts.iter().all(|&pkts| pkts == UNKNOWN));
     assert!(samples.ca_state.iter().all(|&state| state < 5));
-    // The samples report what arrived, each over its time.
-    let received_bits: u64 = report
-        .flows
-        .iter()
-        .map(|flow| flow.received_bytes * 8)
-        .sum();
-    let sampled_bits: u64 = samples.goodput_bps.iter().map(|bps| bps / 100).sum();
-    let share = sampled_bits as f64 / received_bits as f64;
-    let were_on_time = missed == 0 && report.sample_jitter_ns.max() < 2 * MS;
-    assert!((0.8..1.2).contains(&share) || !were_on_time, "{share}");
     let states: Vec<_> = report.bbr_states.iter().flatten().collect();
     assert_eq!(states.len(), 1, "cubic reports nothing");
     let names: Vec<_> = states[0]
@@ -362,19 +347,18 @@ fn a_receive_window_holds_the_sender_back_and_is_never_exceeded() {
     let Some(testbed) = Testbed::new(test, scenario(2_500 * MS, vec![small])) else {
         return;
     };
-    let (report, path) = testbed.run();
+    let (report, _) = testbed.run();
     let flow = &report.flows[0];
     // 64 kB every 20 ms are half of the link.
     assert!(flow.rwnd_limited_us > 400_000, "{flow:?}");
     let window_pkts = (WINDOW_BYTES / 1448) as u32;
     let largest = report.samples.outstanding_pkts.iter().max();
     assert!(largest <= Some(&window_pkts), "{largest:?}");
-    // Nearly all of the window is used.
+    // No more than the window every 20 ms.
     let rate = flow.received_bytes as f64 * 8.0 / 2.46;
     let full_rate = 43.0 * 1448.0 * 8.0 / 0.020;
     let share = rate / full_rate;
     assert!(share < 1.02, "{share}");
-    assert!(share > 0.4 || !is_punctual(&path), "{share}");
 }
 
 #[test]
@@ -405,16 +389,14 @@ fn a_send_buffer_limits_what_is_outstanding() {
 }
 
 #[test]
-fn a_window_without_limit_never_binds_and_every_second_packet_is_acknowledged() {
-    let test = "a_window_without_limit_never_binds_and_every_second_packet_is_acknowledged";
+fn every_second_packet_is_acknowledged() {
+    let test = "every_second_packet_is_acknowledged";
     let long = scenario(3_000 * MS, vec![group("linux/cubic", 1)]);
     let Some(testbed) = Testbed::new(test, long) else {
         return;
     };
     let (report, path) = testbed.run();
     let flow = &report.flows[0];
-    let is_free = flow.rwnd_limited_us < 1_000_000;
-    assert!(is_free || !is_punctual(&path), "{flow:?}");
     let acks_per_pkt = flow.receiver_sent_segs as f64 / path.flows[0].arrived_pkts as f64;
     assert!((0.2..0.9).contains(&acks_per_pkt), "{acks_per_pkt}");
 }
