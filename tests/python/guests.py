@@ -5,7 +5,7 @@ import pytest
 from dumbbell.base.errors import DumbbellError
 from dumbbell.kernels import find
 
-__all__ = ["built"]
+__all__ = ["built", "is_built"]
 
 
 def is_built() -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import shutil
 import statistics
+import subprocess
 from typing import Any
 
 import pytest
@@ -11,8 +13,9 @@ import pytest
 import dumbbell
 from dumbbell import Scenario
 from dumbbell.base.errors import EngineError, ScenarioError
+from dumbbell.kernels import find
 from dumbbell.scenario.element import QueueChoice
-from tests.python.guests import built
+from tests.python.guests import built, is_built
 
 #: Two flows that fill a queue and lose packets: some 8,000 packets.
 SHORT: dict[str, Any] = {"rate": "20mbit", "rtt": "20ms", "time": "5s", "sample": "100ms"}
@@ -40,6 +43,7 @@ CLOSE = [
 #: Those that draw random numbers, of which the kernel has others.
 RANDOM = ["pie", "fq_pie", "red:limit=100kB"]
 SEEDS = 6
+DUALPI2_SEEDS = range(1, 13)
 
 
 # ---- Without a kernel ----
@@ -122,6 +126,33 @@ def test_as_many_packets_are_dropped_where_chance_decides(queue):
             means.append(statistics.mean(runs))
             errors.append(statistics.stdev(runs) / math.sqrt(SEEDS))
         assert abs(means[0] - means[1]) < 5 * math.hypot(*errors), measured
+
+
+def has_dualpi2() -> bool:
+    """Whether the kernel and `tc` have DualPI2: Linux from 6.17, iproute2 from 6.17."""
+    tc = shutil.which("tc", path="/usr/sbin:/sbin")  # as guests look for it
+    if tc is None or not is_built() or "NET_SCH_DUALPI2" in find(None).missing:
+        return False
+    words = [tc, "qdisc", "add", "dev", "lo", "root", "dualpi2", "help"]
+    return "coupling_factor" in subprocess.run(words, capture_output=True, text=True).stderr
+
+
+@pytest.mark.skipif(not has_dualpi2(), reason="the kernel that is built, or `tc`, has no DualPI2")
+@pytest.mark.parametrize("ecn", [False, True])
+@pytest.mark.parametrize("settings", ["", ":any_ect=on", ":target=5ms,alpha=80,beta=1600"])
+def test_dualpi2_delays_drops_and_marks_as_linux_s(settings, ecn):
+    """Means differ by no more than five standard errors of the difference."""
+    for measured in ("queue_delay_mean_us", "dropped_pkts", "marked_pkts"):
+        both = [
+            [
+                outcome(name + settings, seed, ecn=ecn)["links"][0][measured]
+                for seed in DUALPI2_SEEDS
+            ]
+            for name in ("dualpi2", "kernel:dualpi2")
+        ]
+        errors = [statistics.stdev(runs) / math.sqrt(len(DUALPI2_SEEDS)) for runs in both]
+        apart = abs(statistics.mean(both[0]) - statistics.mean(both[1]))
+        assert apart <= 5 * math.hypot(*errors), measured
 
 
 @built

@@ -74,8 +74,6 @@ fn words(link: &Link, queue: &Queue) -> Result<Vec<String>, Error> {
     let mut words = match queue {
         // Classes and filters of its own.
         Queue::drr(_) => return Err(no_word(queue, "it needs classes")),
-        // Not in Linux before 6.17, and its parameters have other words and units.
-        Queue::dualpi2(_) => return Err(no_word(queue, "`tc` has other parameters")),
         // `tc` makes its thresholds and its average from these.
         Queue::red(red) => {
             let number = |name: &str, value: u64| [name.to_owned(), value.to_string()];
@@ -104,6 +102,7 @@ fn words(link: &Link, queue: &Queue) -> Result<Vec<String>, Error> {
             (Queue::tbf(_), "latency") => words.extend(value(name, &changed)),
             (_, "limit") | (Queue::red(_), "avpkt") => {}
             (Queue::cake(_), _) => words.extend(cakes(queue, &changed)?),
+            (Queue::dualpi2(_), _) => words.extend(dualpi2s(&changed)),
             (Queue::fq(_), "flows") => words.extend(value("buckets", &changed)),
             (Queue::red(_), "gentle") => return Err(no_word(queue, "Linux has no `gentle`")),
             (Queue::sfq(_), "perturb") => words.extend(whole_seconds(queue, &changed)?),
@@ -152,6 +151,21 @@ fn whole_seconds(queue: &Queue, changed: &Changed) -> Result<Vec<String>, Error>
     match changed.number {
         Some(ns) if ns % NS_PER_S == 0 => Ok(vec![name.to_owned(), (ns / NS_PER_S).to_string()]),
         _ => Err(no_word(queue, &format!("`{name}` has whole seconds"))),
+    }
+}
+
+/// DualPI2's words (iproute2 6.17's `q_dualpi2.c`): weights are numbers, of which ours are 256ths.
+fn dualpi2s(changed: &Changed) -> Vec<String> {
+    let (name, number) = (changed.parameter.name, changed.number.unwrap_or(0));
+    let either = |word: &str, other: &str| vec![if number == 1 { word } else { other }.to_owned()];
+    match name {
+        "memory_limit" => vec!["memlimit".to_owned(), number.to_string()],
+        "alpha" | "beta" => vec![name.to_owned(), format!("{}", number as f64 / 256.0)],
+        "classic_protection" => vec![name.to_owned(), format!("{number}%")],
+        "drop_overload" => either("drop_on_overload", "overflow"),
+        "drop_early" => either("drop_enqueue", "drop_dequeue"),
+        "any_ect" => either("any_ect", "l4s_ect"),
+        _ => value(name, changed),
     }
 }
 
@@ -207,6 +221,10 @@ mod tests {
             (
                 r#"{"kind": "cake", "rate_bps": 8000000, "isolation": "dual_srchost", "ack_filter": "normal"}"#,
                 "bandwidth 8000000bit dual-srchost ack-filter",
+            ),
+            (
+                r#"{"kind": "dualpi2", "step_thresh_ns": 500000, "alpha": 64, "drop_overload": false, "any_ect": true, "classic_protection": 20}"#,
+                "limit 10000 alpha 0.25 step_thresh 500us overflow classic_protection 20% any_ect",
             ),
         ] {
             assert_eq!(made(json).as_deref(), Ok(words), "{json}");

@@ -43,6 +43,20 @@ static void note_free(struct sk_buff *skb)
 		note_drop(skb);
 }
 
+/* What was dropped while a packet was taken out, which newer kernels (7.3) free when the queue is unlocked. */
+static void free_dropped(struct Qdisc *is)
+{
+#ifdef TCQ_F_DEQUEUE_DROPS
+	struct sk_buff *dropped;
+
+	if (is->flags & TCQ_F_DEQUEUE_DROPS) {
+		dropped = is->to_free;
+		is->to_free = NULL;
+		kfree_skb_list(dropped);
+	}
+#endif
+}
+
 /*
  * The device's own queue asks for a packet because the discipline's timer said so. It gets none, and dumbbell's link
  * asks instead.
@@ -130,6 +144,7 @@ void dumbbell_dequeue(struct dumbbell_queued *queued)
 	spin_lock(qdisc_lock(qdisc->is));
 	skb = qdisc->is->ops->dequeue(qdisc->is);
 	spin_unlock(qdisc_lock(qdisc->is));
+	free_dropped(qdisc->is);
 	queued->number = DUMBBELL_NO_PACKET;
 	if (skb) {
 		queued->number = skb->mark;
