@@ -1,27 +1,32 @@
 //! Packets in the order of their times, of a capture that has them in another, and the lines of a tap as one point.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use super::source::PacketSource;
 use crate::packet::TcpPacket;
 
 /// Packets that are sorted at once: a packet may be this many places too late.
 const WINDOW_PKTS: usize = 1 << 18;
+/// Packets that are at most this many places too late are put where they belong, later ones into a heap.
+const NEAR_PKTS: usize = 64;
 
 /// A source whose packets are sorted within a window.
 pub(crate) struct Sorted<'a, S> {
     source: &'a mut S,
     /// Names of points that count as one.
     joined: Vec<Vec<String>>,
-    /// Interfaces seen, each with the one that stands for it.
-    standing: BTreeMap<u32, u32>,
-    window: BinaryHeap<Reverse<Waiting>>,
+    /// Interfaces seen, each with the one that stands for it, and whether its ACKs come before data.
+    standing: BTreeMap<u32, (u32, bool)>,
+    /// Waiting packets in order, and those that came late.
+    in_order: VecDeque<Waiting>,
+    late: BinaryHeap<Reverse<Waiting>>,
     next_number: u64,
 }
 
-/// A packet by its time, then by its place in the capture. At the same time an ACK comes before data: what is
-/// acknowledged was sent earlier, and what is sent may answer the ACK.
+/// A packet by its time, then by its place in the capture. Where points count as one, or a capture is out of order,
+/// an ACK comes before data of the same time: what is acknowledged was sent earlier, and what is sent may answer the
+/// ACK. A point next to joined ones says itself what came first: at a receiver the ACK answers the data.
 struct Waiting {
     order: (u64, bool, u64),
     packet: TcpPacket,
@@ -53,7 +58,8 @@ impl<'a, S> Sorted<'a, S> {
             source,
             joined,
             standing: BTreeMap::new(),
-            window: BinaryHeap::new(),
+            in_order: VecDeque::new(),
+            late: BinaryHeap::new(),
             next_number: 0,
         }
     }
@@ -66,8 +72,31 @@ impl<S: PacketSource> Sorted<'_, S> {
         self.joined.iter().find(|names| names.contains(&name))
     }
 
-    /// The interface that stands for one: the first of those that count as one with it.
-    fn standing_for(&mut self, interface: u32) -> u32 {
+    /// Adds a packet to those that wait.
+    fn wait(&mut self, packet: Waiting) {
+        let near = self.in_order.iter().rev().take(NEAR_PKTS);
+        let after = near.take_while(|&other| other > &packet).count();
+        if after < NEAR_PKTS {
+            self.in_order.insert(self.in_order.len() - after, packet);
+        } else {
+            self.late.push(Reverse(packet));
+        }
+    }
+
+    /// The first of the packets that wait.
+    fn first(&mut self) -> Option<Waiting> {
+        let is_late = match (self.in_order.front(), self.late.peek()) {
+            (Some(first), Some(Reverse(late))) => late < first,
+            (first, _) => first.is_none(),
+        };
+        if is_late {
+            return self.late.pop().map(|Reverse(packet)| packet);
+        }
+        self.in_order.pop_front()
+    }
+
+    /// The interface that stands for one: the first of those that count as one with it; whether ACKs come first.
+    fn standing_for(&mut self, interface: u32) -> (u32, bool) {
         if let Some(&standing) = self.standing.get(&interface) {
             return standing;
         }
@@ -76,7 +105,8 @@ impl<S: PacketSource> Sorted<'_, S> {
             let mut known = self.standing.iter();
             known.find(|&(&other, _)| self.joined_with(other) == Some(names))
         });
-        let standing = known.map_or(interface, |(_, &standing)| standing);
+        let first = known.map_or(interface, |(_, &(first, _))| first);
+        let standing = (first, joined.is_some() || self.joined.is_empty());
         self.standing.insert(interface, standing);
         standing
     }
@@ -86,18 +116,20 @@ impl<S: PacketSource> PacketSource for Sorted<'_, S> {
     type Error = S::Error;
 
     fn next_packet(&mut self) -> Result<Option<TcpPacket>, S::Error> {
-        while self.window.len() < WINDOW_PKTS {
+        while self.in_order.len() + self.late.len() < WINDOW_PKTS {
             let Some(mut packet) = self.source.next_packet()? else {
                 break;
             };
-            packet.interface = self.standing_for(packet.interface);
-            self.window.push(Reverse(Waiting {
-                order: (packet.time_ns, packet.payload_bytes > 0, self.next_number),
+            let (interface, puts_acks_first) = self.standing_for(packet.interface);
+            packet.interface = interface;
+            let is_after_acks = puts_acks_first && packet.payload_bytes > 0;
+            self.wait(Waiting {
+                order: (packet.time_ns, is_after_acks, self.next_number),
                 packet,
-            }));
+            });
             self.next_number += 1;
         }
-        Ok(self.window.pop().map(|Reverse(first)| first.packet))
+        Ok(self.first().map(|first| first.packet))
     }
 
     fn point_name(&self, interface: u32) -> Option<String> {
