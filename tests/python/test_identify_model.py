@@ -9,15 +9,33 @@ import pytest
 
 import dumbbell
 from dumbbell.base.errors import ResultError
-from dumbbell.identify import FEATURES, Forest, Model, NamingRule, features_of, rounds_of
+from dumbbell.identify import (
+    FEATURES,
+    SURPRISES,
+    Forest,
+    Model,
+    NamingRule,
+    features_of,
+    rounds_of,
+    trace_of,
+)
 from dumbbell.identify.laws import LAWS
 from dumbbell.identify.model import shipped_model
 from dumbbell.identify.trace import Trace
-from dumbbell_studies.identification.algorithms import NEVER_SHOWN, copied, drawn_cc
+from dumbbell_studies.identification.algorithms import (
+    DEVELOPED_ON,
+    NEVER_SHOWN,
+    copied,
+    drawn_cc,
+    switched_cc,
+)
 from dumbbell_studies.identification.boosting import Boosting, boost
-from dumbbell_studies.identification.calibration import LabelledFeatures, train, with_novelty
+from dumbbell_studies.identification.calibration import LabelledFeatures, train
+from dumbbell_studies.identification.expectation import expected_of
+from dumbbell_studies.identification.novelty import with_novelty
 from dumbbell_studies.identification.outcome import outcome_of
 from dumbbell_studies.identification.path import draw_path, scenario_of
+from dumbbell_studies.identification.samples import labelled_flows
 
 RTT_S, STEP_S = 0.05, 0.01
 
@@ -103,7 +121,7 @@ def test_what_looks_like_no_class_is_unknown():
         rows[:, :6] = chance.normal(centre, 1.0, size=(300, 6))
         features.append(rows[:, :])
         labels += [name] * 300
-    known = LabelledFeatures(np.concatenate(features), labels, list(range(600)))
+    known = LabelledFeatures(np.concatenate(features), labels, list(range(600)), [True] * 600)
     known.features[:, FEATURES.index("vantage")] = 0
     model = train(known, Boosting(rounds=30, depth=3)).model
     between = np.zeros((50, len(FEATURES)))
@@ -116,17 +134,19 @@ def test_what_looks_like_no_class_is_unknown():
 
 def test_what_only_others_do_is_novel_although_no_class_differs_in_it():
     chance = np.random.default_rng(5)
-    which = np.repeat([0, 1], 300)
+    which = np.repeat([0, 1, 2], 200)
     rows = np.zeros((600, len(FEATURES)))
     rows[:, 1:6] = chance.normal(6.0 * which[:, None] - 3, 1.0, size=(600, 5))
     rows[:, 10] = chance.normal(0, 1.0, size=600)
-    known = LabelledFeatures(rows, ["ab"[each] for each in which], list(range(600)))
+    labels = ["abc"[each] for each in which]
+    known = LabelledFeatures(rows, labels, list(range(600)), [True] * 600)
     # Others are as class b, but for a value in which the classes are equal.
-    alien = rows[300:].copy()
+    alien = np.concatenate([rows[200:400]] * 2)
     alien[:, 10] += 5
-    others = LabelledFeatures(alien[:200], ["other"] * 200, list(range(1000, 1200)))
-    plain = train(known, Boosting(rounds=30, depth=3)).model
-    model, novelty = with_novelty(plain, known, others, Boosting(rounds=30, depth=3))
+    others = LabelledFeatures(alien[:200], ["other"] * 200, list(range(1000, 1200)), [True] * 200)
+    trained = train(known, Boosting(rounds=30, depth=3))
+    plain = trained.model
+    model, novelty = with_novelty(trained, known, others, Boosting(rounds=30, depth=3))
 
     def named(each: Model, of: np.ndarray) -> float:
         return float(np.mean([opinion.algorithm is not None for opinion in each.opinions(of)]))
@@ -158,7 +178,42 @@ def test_drawn_algorithms_are_the_same_again_and_none_is_reno(tmp_path):
     assert all(gain < 600 or gain > 1700 for gain in gains)
 
 
-@pytest.mark.parametrize("name", ["drawn", *NEVER_SHOWN])
+def test_what_a_class_does_on_such_paths_is_no_surprise():
+    chance = np.random.default_rng(6)
+    rows = np.full((240, len(FEATURES)), np.nan)
+    rtt_ms = chance.uniform(20, 200, size=240)
+    rows[:, FEATURES.index("base_rtt_ms")] = rtt_ms
+    # One class's epochs are longer on a longer path, the other's are not.
+    which = np.repeat([0, 1], 120)
+    epoch = np.where(which == 0, rtt_ms / 10, 8.0) * chance.normal(1, 0.02, size=240)
+    rows[:, FEATURES.index("epoch_s")] = epoch
+    expected = expected_of(rows, which, 2)
+    found = expected.surprises(rows, which)
+    swapped = expected.surprises(rows, 1 - which)
+    assert found.shape == (240, SURPRISES)
+    assert np.median(swapped[:, 0]) > 2 * np.median(found[:, 0])
+
+
+def test_a_receiver_sees_the_losses_that_its_sender_repairs(tmp_path):
+    capture = tmp_path / "lossy.pcapng"
+    dumbbell.run(scenario_of(draw_path(1015), "bbr"), capture=capture)
+    losses = {}
+    for each in labelled_flows(capture):
+        trace = trace_of(each.flow.row, each.flow.ack_row, each.flow.bins)
+        assert trace is not None
+        losses[each.flow.row["point"].split("-")[0]] = measured(trace)["losses"]
+    assert losses["sender"] > 20
+    assert losses["receiver"] == pytest.approx(losses["sender"], abs=2)
+
+
+def test_switched_algorithms_are_the_same_again(tmp_path):
+    source = copied("drawn", tmp_path)
+    texts = {switched_cc(seed, source) for seed in range(200)}
+    assert len(texts) == 200
+    assert switched_cc(7, source) == switched_cc(7, source)
+
+
+@pytest.mark.parametrize("name", ["drawn", *DEVELOPED_ON, *NEVER_SHOWN])
 def test_every_source_of_the_study_runs(name, tmp_path):
     source = copied(name, tmp_path)
     run = dumbbell.run([str(source)], rate="10mbit", rtt="40ms", buffer="1bdp", time="5s")

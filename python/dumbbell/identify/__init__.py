@@ -18,18 +18,19 @@ from dumbbell.identify.identification import (
     identify_flow,
     identify_quic_flow,
 )
-from dumbbell.identify.model import Model, NamingRule, Opinion, softmax, with_best_class
+from dumbbell.identify.model import Model, NamingRule, Opinion, as_one_of, softmax
 from dumbbell.identify.picture import draw_identification
 from dumbbell.identify.probe import probe
 from dumbbell.identify.reading import datagram_flows_in, flows_in
 from dumbbell.identify.rounds import rounds_of
 from dumbbell.identify.save import save_identification
 from dumbbell.identify.trace import Trace, trace_of
+from dumbbell.identify.typicality import SURPRISES, Typicality, path_terms
 
 __all__ = [
-    "FEATURES", "DatagramFlow", "Floats", "Flow", "Forest", "Identification", "Identified", "Model",
-    "NamingRule", "Opinion", "Trace", "datagram_flows_in", "datagram_trace_of",
-    "draw_identification", "features_of", "flows_in", "identify", "identify_flow",
-    "identify_quic_flow", "probe", "rounds_of", "save_identification", "softmax", "trace_of",
-    "with_best_class",
+    "FEATURES", "SURPRISES", "DatagramFlow", "Floats", "Flow", "Forest", "Identification",
+    "Identified", "Model", "NamingRule", "Opinion", "Trace", "Typicality", "as_one_of",
+    "datagram_flows_in", "datagram_trace_of", "draw_identification", "features_of", "flows_in",
+    "identify", "identify_flow", "identify_quic_flow", "path_terms", "probe", "rounds_of",
+    "save_identification", "softmax", "trace_of",
 ]  # fmt: skip

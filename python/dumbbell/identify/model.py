@@ -16,17 +16,21 @@ from dumbbell.base.errors import ResultError
 from dumbbell.identify.features import FEATURES
 from dumbbell.identify.floats import Floats
 from dumbbell.identify.forest import Forest
+from dumbbell.identify.typicality import Typicality
 
-__all__ = [
-    "MODEL_VERSION", "Model", "NamingRule", "Opinion", "shipped_model", "with_best_class",
-]  # fmt: skip
+__all__ = ["MODEL_VERSION", "Model", "NamingRule", "Opinion", "as_one_of", "shipped_model"]
 
 #: Version of the file.
-MODEL_VERSION = 2
+MODEL_VERSION = 3
 #: Where the wheel has it.
 SHIPPED = Path(__file__).parent
 #: Arrays of a forest, and what the names of the second one's begin with.
 FOREST, NOVELTY = ("features", "thresholds", "missing", "values"), "novelty_"
+#: Arrays of what is expected of each class; knots are of any size.
+EXPECTED = {
+    "knots": np.float32, "heights": np.float16, "weights": np.float16, "scatter": np.float16,
+    "present": np.float16, "whitening": np.float16,
+}  # fmt: skip
 #: Kinds of places with a calibration of their own.
 AT_SENDER, ELSEWHERE = 0, 1
 
@@ -103,9 +107,11 @@ class Model:
         Place × class × quantile: scores of each class's own flows that the trees had not seen.
     rule
         When a flow gets a name.
+    typicality
+        What is expected of each class; None without trees for novelty.
     novelty
-        Trees that tell known algorithms, the first class, from drawn ones, the second; None
-        without.
+        Trees that tell flows of the class that is named, the first, from any other's, the second;
+        None without.
     """
 
     classes: tuple[str, ...]
@@ -113,6 +119,7 @@ class Model:
     temperature: Floats
     reference: Floats
     rule: NamingRule
+    typicality: Typicality | None = None
     novelty: Forest | None = None
 
     def opinions(self, features: Floats) -> list[Opinion]:
@@ -128,10 +135,11 @@ class Model:
         ]
 
     def novelty_of(self, features: Floats, scores: Floats) -> Floats:
-        """Return how much each flow looks like none of the known algorithms' flows."""
-        if self.novelty is None:
+        """Return how little each flow looks like one of its most likely class."""
+        if self.novelty is None or self.typicality is None:
             return np.full(len(features), -np.inf)
-        found = self.novelty.scores(with_best_class(features, scores))
+        best = scores.argmax(axis=1)
+        found = self.novelty.scores(as_one_of(self.typicality, features, best, len(self.classes)))
         novel: Floats = found[:, 1] - found[:, 0]
         return novel
 
@@ -164,11 +172,14 @@ class Model:
             "rule": asdict(self.rule),
         }
         forests = {"": self.forest, **({NOVELTY: self.novelty} if self.novelty else {})}
+        expected = EXPECTED if self.typicality else {}
         np.savez_compressed(
             path,
             about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
             **{prefix + name: getattr(forest, name) for prefix, forest in forests.items()
                for name in FOREST},
+            **{name: getattr(self.typicality, name).astype(kind)
+               for name, kind in expected.items()},
             temperature=self.temperature.astype(np.float32),
             reference=self.reference.astype(np.float32),
         )  # fmt: skip
@@ -195,12 +206,15 @@ class Model:
             )
         classes = tuple(about["classes"])
         forest = forest_in(arrays, "", len(classes))
-        novelty = forest_in(arrays, NOVELTY, 2) if f"{NOVELTY}values" in arrays else None
+        typicality = novelty = None
+        if f"{NOVELTY}values" in arrays:
+            novelty = forest_in(arrays, NOVELTY, 2)
+            typicality = Typicality(**{name: arrays[name].astype(np.float64) for name in EXPECTED})
         rule = NamingRule(**{name: tuple(values) for name, values in about["rule"].items()})
         temperature, reference = (
             arrays[name].astype(np.float64) for name in ("temperature", "reference")
         )
-        return cls(classes, forest, temperature, reference, rule, novelty)
+        return cls(classes, forest, temperature, reference, rule, typicality, novelty)
 
 
 def forest_in(arrays: dict[str, npt.NDArray[Any]], prefix: str, classes: int) -> Forest:
@@ -209,10 +223,11 @@ def forest_in(arrays: dict[str, npt.NDArray[Any]], prefix: str, classes: int) ->
     return Forest(features, thresholds, missing, values, classes)
 
 
-def with_best_class(features: Floats, scores: Floats) -> Floats:
-    """Return features, with 1 for the most likely class and 0 for each other appended."""
-    best: Floats = np.eye(scores.shape[1])[scores.argmax(axis=1)]
-    return np.hstack([features, best])
+def as_one_of(
+    typicality: Typicality, features: Floats, classes: npt.NDArray[np.int64], count: int
+) -> Floats:
+    """Return what trees for novelty look at: features, the class, how it surprises as one of it."""
+    return np.hstack([features, np.eye(count)[classes], typicality.surprises(features, classes)])
 
 
 def softmax(scores: Floats) -> Floats:

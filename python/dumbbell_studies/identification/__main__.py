@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -29,16 +28,15 @@ from dumbbell_studies.identification.calibration import (
     LabelledFeatures,
     Trained,
     train,
-    with_novelty,
 )
-from dumbbell_studies.identification.collect import Collected, collect_quic, collect_tcp
+from dumbbell_studies.identification.collect import Collected, collect, of_quic, of_tcp
+from dumbbell_studies.identification.novelty import with_novelty
 from dumbbell_studies.identification.outcome import Outcome, outcome_of
 from dumbbell_studies.identification.plan import PlannedRun, quic_plan, tcp_plan
 
 #: What both models are grown with, and what the trees for novelty are.
 HOW = Boosting()
 OF_NOVELTY = Boosting(depth=4, rate=0.1, feature_share=0.2)
-CAPTURE = "capture.pcapng"
 #: Runs between two lines of progress.
 SAID_EVERY = 100
 
@@ -49,31 +47,35 @@ def main() -> int:
     parser.add_argument("--linux-tree", type=Path, required=True,
                         help="a Linux source tree, for its algorithms")  # fmt: skip
     parser.add_argument("--features", type=Path, default=Path("results/identification"),
-                        help="directory of what was simulated; read where it is there")  # fmt: skip
+                        help="directory of what was simulated; what is there is read")  # fmt: skip
     parser.add_argument("--out", type=Path, default=Path(dumbbell.__file__).parent / "identify",
                         help="directory of the models")  # fmt: skip
     parser.add_argument("--report", type=Path, default=Path("docs/notes/data/identify.json"),
                         help="file of counts for the notes")  # fmt: skip
     parser.add_argument("--every", type=int, default=1, metavar="N",
                         help="simulate one run in N of the plan: to try it")  # fmt: skip
+    parser.add_argument("--kept", action="store_true",
+                        help="learn from what was simulated, and simulate no more")  # fmt: skip
     asked = parser.parse_args()
-    asked.features.mkdir(parents=True, exist_ok=True)
     sources = sources_of(LinuxTree(asked.linux_tree))
-
-    def of_tcp(scratch: Path) -> Collected:
-        plan = tcp_plan(sources, copied("drawn", scratch))
-        return collect_tcp(islice(plan, 0, None, asked.every), scratch / CAPTURE, say)
-
-    def of_quic(scratch: Path) -> Collected:
-        return collect_quic(islice(quic_plan(), 0, None, asked.every), scratch / CAPTURE, say)
-
-    parts = {"tcp": of_tcp, "quic": of_quic}
     report = {}
-    for name, collect in parts.items():
-        collected = collected_in(asked.features / f"{name}.npz", collect)
-        trained = learn(collected)
-        trained.model.save(asked.out / f"model-{name}.npz")
-        report[name] = described(name, collected, trained)
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        plans = {
+            "tcp": (tcp_plan(sources, copied("drawn", scratch)), of_tcp),
+            "quic": (quic_plan(), of_quic),
+        }
+        for protocol, (plan, reader) in plans.items():
+            kept = asked.features / protocol
+            runs = (
+                run
+                for run in islice(plan, 0, None, asked.every)
+                if not asked.kept or (kept / f"{run.number}.npz").is_file()
+            )
+            collected = collect(runs, reader, kept, scratch / "capture.pcapng", say)
+            trained = learn(collected)
+            trained.model.save(asked.out / f"model-{protocol}.npz")
+            report[protocol] = described(protocol, collected, trained)
     write_file(asked.report, json.dumps(report, indent=1) + "\n")
     return 0
 
@@ -84,23 +86,13 @@ def say(run: PlannedRun) -> None:
         sys.stderr.write(f"run {run.number}: {run.label}\n")
 
 
-def collected_in(path: Path, collect: Callable[[Path], Collected]) -> Collected:
-    """Return what is in a file, or simulate and write it."""
-    if path.is_file():
-        return Collected.load(path)
-    with tempfile.TemporaryDirectory() as scratch:
-        collected = collect(Path(scratch))
-    collected.save(path)
-    return collected
-
-
 def learn(collected: Collected) -> Trained:
     """Train a model of all flows whose algorithm has a name of its own."""
     known, others = labelled(collected), labelled(collected, of_others=True)
     trained = train(known, HOW)
     if not others.labels:
         return trained
-    model, novelty = with_novelty(trained.model, known, others, OF_NOVELTY)
+    model, novelty = with_novelty(trained, known, others, OF_NOVELTY)
     return replace(trained, model=model, novelty=novelty)
 
 
@@ -115,6 +107,7 @@ def labelled(collected: Collected, *, of_others: bool = False) -> LabelledFeatur
         collected.features[kept],
         [collected.labels[at] for at in kept],
         [collected.numbers[at] for at in kept],
+        [collected.is_quiet[at] for at in kept],
     )
 
 

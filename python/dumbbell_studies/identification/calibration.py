@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.identify import FEATURES, Floats, Forest, Model, NamingRule, softmax, with_best_class
+from dumbbell.identify import FEATURES, Floats, Model, NamingRule, softmax
 from dumbbell_studies.identification.boosting import Boosting, boost
 
-__all__ = ["LabelledFeatures", "Trained", "train", "with_novelty"]
+__all__ = ["FOLDS", "LabelledFeatures", "Trained", "fold_of", "train"]
 
 #: Parts of the flows; each is scored by trees that have not seen it.
 FOLDS = 5
@@ -20,13 +19,6 @@ FOLDS = 5
 QUANTILES = np.linspace(0.0, 1.0, 81)
 #: The rule of a model without trees for novelty.
 PLAIN = NamingRule(least_chance=(0.7, 0.7), level=(0.05, 0.1))
-#: With them, fixed on drawn algorithms and fresh paths before it was judged: of known flows these
-#: shares, at the sender and elsewhere, are too novel, and unfamiliar (docs/notes/identify.md).
-TOO_NOVEL, UNFAMILIAR = (0.02, 0.02), (0.2, 0.12)
-#: What unfamiliar ones need for a name.
-UNFAMILIAR_CHANCE, UNFAMILIAR_LEVEL = (0.98, 0.95), (0.2, 0.15)
-#: Drawn algorithms' flows count together as much as this share of the known ones'.
-WEIGHT_OF_OTHERS = 0.7
 #: Temperatures that are tried.
 TEMPERATURES = np.geomspace(0.4, 2.5, 43)
 
@@ -43,11 +35,14 @@ class LabelledFeatures:
         Names of their algorithms.
     runs
         Numbers of the runs that they are of: flows of a run are never on both sides of a test.
+    is_quiet
+        Whether each was alone behind a drop-tail queue, without random loss or jitter.
     """
 
     features: Floats
     labels: list[str]
     runs: list[int]
+    is_quiet: list[bool]
 
 
 @dataclass(frozen=True)
@@ -91,61 +86,6 @@ def train(known: LabelledFeatures, how: Boosting) -> Trained:
     ])  # fmt: skip
     forest = boost(known.features, numbers, len(classes), how)
     return Trained(Model(classes, forest, temperature, reference, PLAIN), scores, places)
-
-
-def with_novelty(
-    model: Model, known: LabelledFeatures, others: LabelledFeatures, how: Boosting
-) -> tuple[Model, Floats]:
-    """Return a model that also has trees which tell known algorithms from others.
-
-    Parameters
-    ----------
-    model
-        Trained on the known ones.
-    known, others
-        Flows of known algorithms, and of those that stand for all others.
-    how
-        The trees.
-
-    Returns
-    -------
-    Model and numpy.ndarray
-        The novelty of the known flows and then of the others, by trees that have not seen their
-        runs.
-    """
-    features = np.concatenate([known.features, others.features])
-    is_other = np.repeat([0, 1], [len(known.features), len(others.features)])
-    looked_at = with_best_class(features, model.forest.scores(features))
-    places = (features[:, FEATURES.index("vantage")] > 0).astype(np.int64)
-    folds = np.array([fold_of(run) for run in (*known.runs, *others.runs)])
-    share = WEIGHT_OF_OTHERS * len(known.features) / max(len(others.features), 1)
-    weights = np.where(is_other == 1, share, 1.0)
-
-    def grown(rows: npt.NDArray[np.bool_]) -> Forest:
-        return boost(looked_at[rows], is_other[rows], 2, how, weights[rows])
-
-    scores = np.zeros((len(features), 2))
-    for fold in range(FOLDS):
-        scores[folds == fold] = grown(folds != fold).scores(looked_at[folds == fold])
-    novelty = scores[:, 1] - scores[:, 0]
-
-    def exceeded_by(shares: tuple[float, float]) -> tuple[float, float]:
-        of_known = [novelty[(is_other == 0) & (places == place)] for place in (0, 1)]
-        first, second = (
-            float(np.quantile(each, 1 - share)) if len(each) else math.inf
-            for each, share in zip(of_known, shares, strict=True)
-        )
-        return first, second
-
-    rule = replace(
-        model.rule,
-        most_novelty=exceeded_by(TOO_NOVEL),
-        unfamiliar=exceeded_by(UNFAMILIAR),
-        unfamiliar_chance=UNFAMILIAR_CHANCE,
-        unfamiliar_level=UNFAMILIAR_LEVEL,
-    )
-    trees = grown(np.ones(len(features), dtype=np.bool_))
-    return replace(model, rule=rule, novelty=trees), novelty
 
 
 def fold_of(run: int) -> int:

@@ -1,10 +1,11 @@
-"""Features of planned runs, kept in a file so that training need not simulate again."""
+"""Features of planned runs, a file for each, so that a training that was stopped goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,10 +22,8 @@ from dumbbell_studies.identification.path import scenario_of
 from dumbbell_studies.identification.plan import PlannedRun
 from dumbbell_studies.identification.samples import datagram_flows, labelled_flows
 
-__all__ = ["Collected", "collect_quic", "collect_tcp"]
+__all__ = ["Collected", "Reader", "collect", "of_quic", "of_tcp"]
 
-#: What is in the file.
-ARRAYS = ("features", "labels", "numbers", "points", "kinds")
 #: Flows with fewer round trips get no answer, and teach nothing.
 LEAST_ROUNDS = 40
 
@@ -37,102 +36,103 @@ class Collected:
     ----------
     features
         A row per flow.
-    labels, numbers, points
-        The algorithm, the run, and where the flow was captured.
-    kinds
-        ``first`` or ``neighbour``: whether it is the run's first group.
+    labels, numbers
+        The algorithm, and the run.
+    is_quiet
+        Whether a lone flow met nothing but a drop-tail queue.
     """
 
     features: Floats
-    labels: tuple[str, ...]
-    numbers: tuple[int, ...]
-    points: tuple[str, ...]
-    kinds: tuple[str, ...]
-
-    def save(self, path: Path) -> None:
-        """Write a file."""
-        np.savez_compressed(
-            path,
-            features=self.features,
-            labels=np.array(self.labels),
-            numbers=np.array(self.numbers),
-            points=np.array(self.points),
-            kinds=np.array(self.kinds),
-        )
-
-    @classmethod
-    def load(cls, path: Path) -> Collected:
-        """Read a file that `save` wrote."""
-        with np.load(path, allow_pickle=False) as file:
-            lists = {name: tuple(file[name].tolist()) for name in ARRAYS[1:]}
-            return cls(file["features"], **lists)
+    labels: list[str]
+    numbers: list[int]
+    is_quiet: list[bool]
 
 
-class Rows:
-    """Collects features of flows, with their labels."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[Floats, str, int, str, str]] = []
-
-    def add(self, trace: Trace | None, label: str, run: PlannedRun, point: str, *, is_first: bool,
-            is_from_start: bool = True) -> None:  # fmt: skip
-        """Add a flow, if it shows anything."""
-        rounds = None if trace is None else rounds_of(trace)
-        if trace is None or rounds is None or len(rounds) < LEAST_ROUNDS:
-            return
-        features = features_of(trace, rounds, is_from_start=is_from_start)
-        kind = "first" if is_first else "neighbour"
-        self.rows.append((features, label, run.number, point.split("-")[0], kind))
-
-    def collected(self) -> Collected:
-        """Return all that was added."""
-        features, labels, numbers, points, kinds = zip(*self.rows, strict=True)
-        return Collected(np.array(features), labels, numbers, points, kinds)
+#: Goes through the flows of a run in its capture: label and features.
+Reader: TypeAlias = Callable[[PlannedRun, Path], Iterator[tuple[str, Floats]]]
 
 
-def collect_tcp(
-    plan: Iterable[PlannedRun], scratch: Path, on_run: Callable[[PlannedRun], None]
+def collect(
+    plan: Iterable[PlannedRun],
+    reader: Reader,
+    kept: Path,
+    scratch: Path,
+    on_run: Callable[[PlannedRun], None],
 ) -> Collected:
-    """Simulate runs of TCP and return their flows' features.
+    """Simulate runs and return their flows' features.
 
     Parameters
     ----------
     plan
         The runs.
+    reader
+        `of_tcp` or `of_quic`.
+    kept
+        Directory of a file for each run; what is there is not simulated again.
     scratch
         A file that captures may be written to.
     on_run
         Called after each.
     """
-    rows = Rows()
+    kept.mkdir(parents=True, exist_ok=True)
+    rows: list[Floats] = []
+    labels: list[str] = []
+    numbers: list[int] = []
+    is_quiet: list[bool] = []
     for run in plan:
-        dumbbell.run(scenario_of(run.path, run.cc), capture=scratch)
-        for flow in labelled_flows(scratch):
-            is_first = flow.group == 0
-            row = flow.flow.row
-            rows.add(
-                trace_of(row, flow.flow.ack_row, flow.flow.bins),
-                run.label if is_first else run.path.neighbour,
-                run, row["point"], is_first=is_first,
-                is_from_start=not row["began_before_capture"],
-            )  # fmt: skip
+        file = kept / f"{run.number}.npz"
+        if not file.is_file():
+            dumbbell.run(scenario_of(run.path, run.cc), capture=scratch)
+            write(file, list(reader(run, scratch)))
+        with np.load(file, allow_pickle=False) as flows:
+            rows += list(flows["features"])
+            labels += flows["labels"].tolist()
+        numbers += [run.number] * (len(rows) - len(numbers))
+        is_quiet += [run.path.is_quiet] * (len(rows) - len(is_quiet))
         on_run(run)
-    return rows.collected()
+    return Collected(np.array(rows), labels, numbers, is_quiet)
 
 
-def collect_quic(
-    plan: Iterable[PlannedRun], scratch: Path, on_run: Callable[[PlannedRun], None]
-) -> Collected:
-    """Simulate runs of QUIC and return their flows' features."""
-    rows = Rows()
-    for run in plan:
-        dumbbell.run(scenario_of(run.path, run.cc), capture=scratch)
-        for flow in datagram_flows(scratch):
-            with_spin = datagram_trace_of(flow.row, flow.bins)
-            if with_spin is not None and not with_spin.is_estimated:
-                rows.add(with_spin, run.label, run, flow.row["point"], is_first=True)
-            # Most stacks that are in use do not set the bit.
-            without = datagram_trace_of(flow.row, flow.bins, uses_spin=False)
-            rows.add(without, run.label, run, flow.row["point"], is_first=True)
-        on_run(run)
-    return rows.collected()
+def write(file: Path, flows: list[tuple[str, Floats]]) -> None:
+    """Write a run's flows: the file is there whole or not at all."""
+    part = file.with_name(f"{file.stem}.part.npz")
+    np.savez_compressed(
+        part,
+        features=np.array([features for _, features in flows]),
+        labels=np.array([label for label, _ in flows], dtype=np.str_),
+    )
+    part.replace(file)
+
+
+def of_tcp(run: PlannedRun, capture: Path) -> Iterator[tuple[str, Floats]]:
+    """Go through a run's flows of TCP."""
+    for flow in labelled_flows(capture):
+        row = flow.flow.row
+        features = features_in(
+            trace_of(row, flow.flow.ack_row, flow.flow.bins),
+            is_from_start=not row["began_before_capture"],
+        )
+        if features is not None:
+            yield run.label if flow.group == 0 else run.path.neighbour, features
+
+
+def of_quic(run: PlannedRun, capture: Path) -> Iterator[tuple[str, Floats]]:
+    """Go through a run's flows of QUIC, with the spin bit and as if it were not set."""
+    for flow in datagram_flows(capture):
+        with_spin = datagram_trace_of(flow.row, flow.bins)
+        # Most stacks that are in use do not set the bit.
+        without = datagram_trace_of(flow.row, flow.bins, uses_spin=False)
+        if with_spin is not None and with_spin.is_estimated:
+            with_spin = None
+        for trace in (with_spin, without):
+            features = features_in(trace, is_from_start=True)
+            if features is not None:
+                yield run.label, features
+
+
+def features_in(trace: Trace | None, *, is_from_start: bool) -> Floats | None:
+    """Return the features of a flow, if it shows anything."""
+    rounds = None if trace is None else rounds_of(trace)
+    if trace is None or rounds is None or len(rounds) < LEAST_ROUNDS:
+        return None
+    return features_of(trace, rounds, is_from_start=is_from_start)

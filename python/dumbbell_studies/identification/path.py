@@ -77,6 +77,11 @@ class DrawnPath:
     time_s: float
     seed: int
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether a lone flow meets nothing but a drop-tail queue."""
+        return self.queue == "bfifo" and not (self.loss_percent or self.jitter_ms or self.neighbour)
+
 
 def draw_path(seed: int, kind: Kind = "any") -> DrawnPath:
     """Draw a path.

@@ -7,20 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell_studies.identification.algorithms import (
+    AS_RENO,
     OTHER,
     QUIC,
     SAME_AS_ANOTHER,
     drawn_cc,
     other_cc,
+    switched_cc,
 )
 from dumbbell_studies.identification.path import DrawnPath, Kind, draw_path
 
 __all__ = ["PlannedRun", "quic_plan", "tcp_plan"]
 
 #: Numbers of the runs, which are also the seeds of their paths. The judge's are others.
-MIXED, TELLING = range(1000, 2511), range(20_000, 20_460)
+MIXED, TELLING = range(1000, 2511), range(20_000, 20_920)
 #: Of drawn algorithms, which no tree for names learns from.
-DRAWN = range(40_000, 40_600)
+DRAWN, SWITCHED = range(40_000, 40_600), range(41_001, 41_800)
 #: Of QUIC; in the second part each version of a stack runs on every kind of path.
 OF_QUIC = range(30_000, 30_540)
 OF_QUIC_VERSIONS = (*range(31_000, 31_432), *range(31_434, 31_866))
@@ -55,7 +57,7 @@ class PlannedRun:
 
 
 def tcp_plan(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[PlannedRun]:
-    """Go through the runs of TCP.
+    """Go through the runs of TCP, but those of algorithms that would teach nothing.
 
     Parameters
     ----------
@@ -64,6 +66,11 @@ def tcp_plan(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[Plan
     drawn
         The source of drawn algorithms.
     """
+    yield from (run for run in all_of_tcp(sources, drawn) if run.label not in AS_RENO)
+
+
+def all_of_tcp(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[PlannedRun]:
+    """Go through all, so that each number has its path whatever is left out."""
     labels = list(sources)
     cycle = len(labels) + OTHERS_OF_CYCLE
     for number in MIXED:
@@ -82,9 +89,10 @@ def tcp_plan(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[Plan
         turn = number // (len(learned) + OTHERS_OF_CYCLE)
         path = draw_path(number, "telling")
         yield PlannedRun(number, label, choices[turn % len(choices)], path)
-    for number in DRAWN:
-        path = draw_path(number, KINDS[(number - DRAWN[0]) % len(KINDS)])
-        yield PlannedRun(number, OTHER, drawn_cc(number, drawn), path)
+    for numbers, draw in ((DRAWN, drawn_cc), (SWITCHED, switched_cc)):
+        for number in numbers:
+            path = draw_path(number, KINDS[(number - numbers[0]) % len(KINDS)])
+            yield PlannedRun(number, OTHER, draw(number, drawn), path)
 
 
 def quic_plan() -> Iterator[PlannedRun]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dumbbell.identify.features.vector import FEATURES, features_of
+from dumbbell.identify.features.vector import FEATURES, GROUPS, features_of
 
-__all__ = ["FEATURES", "features_of"]
+__all__ = ["FEATURES", "GROUPS", "features_of"]

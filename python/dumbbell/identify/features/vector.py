@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+
 import numpy as np
 
 from dumbbell.identify.features import growth, loss_response, queueing, rhythm, startup
@@ -9,14 +11,21 @@ from dumbbell.identify.floats import Floats
 from dumbbell.identify.rounds import Rounds
 from dumbbell.identify.trace import Trace
 
-__all__ = ["FEATURES", "VANTAGES", "bdp_of", "features_of"]
+__all__ = ["FEATURES", "GROUPS", "VANTAGES", "bdp_of", "features_of"]
 
 #: Where a trace was captured, as a number.
 VANTAGES = ("sender", "middle", "receiver", "unknown")
-FEATURES = (
-    "vantage", "duration_s", "step_over_rtt",
-    *loss_response.NAMES, *growth.NAMES, *queueing.NAMES, *rhythm.NAMES, *startup.NAMES,
-)  # fmt: skip
+#: Features of no module.
+OF_CAPTURE = ("vantage", "duration_s", "step_over_rtt")
+MODULES = (loss_response, growth, queueing, rhythm, startup)
+FEATURES = (*OF_CAPTURE, *(name for module in MODULES for name in module.NAMES))
+#: Places of each module's features.
+GROUPS = tuple(
+    tuple(range(first, end))
+    for first, end in pairwise(
+        accumulate((len(module.NAMES) for module in MODULES), initial=len(OF_CAPTURE))
+    )
+)
 
 
 def features_of(trace: Trace, rounds: Rounds, *, is_from_start: bool) -> Floats:
