@@ -216,7 +216,7 @@ def test_switched_algorithms_are_the_same_again(tmp_path):
 @pytest.mark.parametrize("name", ["drawn", *DEVELOPED_ON, *NEVER_SHOWN])
 def test_every_source_of_the_study_runs(name, tmp_path):
     source = copied(name, tmp_path)
-    run = dumbbell.run([str(source)], rate="10mbit", rtt="40ms", buffer="1bdp", time="5s")
+    run = dumbbell.run([str(source)], rate="10mbit", rtt="40ms", buffer="1bdp", time="15s")
     assert run.groups[0]["goodput_bps"] > 5e6
 
 

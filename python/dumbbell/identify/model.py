@@ -16,7 +16,7 @@ from dumbbell.base.errors import ResultError
 from dumbbell.identify.features import FEATURES
 from dumbbell.identify.floats import Floats
 from dumbbell.identify.forest import Forest
-from dumbbell.identify.typicality import Typicality
+from dumbbell.identify.typicality import Typicality, without_hosts
 
 __all__ = ["MODEL_VERSION", "Model", "NamingRule", "Opinion", "as_one_of", "shipped_model"]
 
@@ -227,7 +227,8 @@ def as_one_of(
     typicality: Typicality, features: Floats, classes: npt.NDArray[np.int64], count: int
 ) -> Floats:
     """Return what trees for novelty look at: features, the class, how it surprises as one of it."""
-    return np.hstack([features, np.eye(count)[classes], typicality.surprises(features, classes)])
+    surprises = typicality.surprises(features, classes)
+    return np.hstack([without_hosts(features), np.eye(count)[classes], surprises])
 
 
 def softmax(scores: Floats) -> Floats:

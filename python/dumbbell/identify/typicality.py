@@ -15,7 +15,10 @@ import numpy.typing as npt
 from dumbbell.identify.features import FEATURES, GROUPS
 from dumbbell.identify.floats import Floats
 
-__all__ = ["SURPRISES", "Typicality", "path_terms"]
+__all__ = ["SURPRISES", "Typicality", "path_terms", "without_hosts"]
+
+#: What hosts negotiate says nothing of whether an algorithm does what it is expected to.
+OF_HOSTS = [FEATURES.index(name) for name in ("ect_share", "ce_share", "accurate_ecn")]
 
 #: Residuals count no more than this; for the whitened ones it is less.
 MOST, MOST_WHITENED = 8.0, 6.0
@@ -58,6 +61,7 @@ class Typicality:
 
     def evened(self, features: Floats) -> Floats:
         """Return features on the scale of a normal variable, each by its own quantiles."""
+        features = without_hosts(features)
         found = np.full(features.shape, np.nan)
         for at, (knots, heights) in enumerate(zip(self.knots, self.heights, strict=True)):
             values = features[:, at]
@@ -113,6 +117,13 @@ class Typicality:
         columns += [ranked[:, -rank] for rank in RANKS]
         columns += [(size > level).sum(axis=1) for level in LEVELS]
         return np.stack(columns, axis=1)
+
+
+def without_hosts(features: Floats) -> Floats:
+    """Return features without those that hosts negotiate."""
+    found = features.copy()
+    found[:, OF_HOSTS] = np.nan
+    return found
 
 
 def path_terms(features: Floats) -> Floats:
