@@ -117,7 +117,7 @@ def copied(name: str, directory: Path) -> Path:
 
 
 class Draw(random.Random):
-    """Draws parameters."""
+    """Draws the parameters of an algorithm."""
 
     def between(self, low: float, high: float) -> int:
         """Draw from a logarithmic scale."""
@@ -199,5 +199,5 @@ def switched_cc(seed: int, source: Path) -> str:
 
 
 def written(values: Mapping[str, int]) -> str:
-    """Write parameters."""
+    """Write parameters as `cc` takes them."""
     return ",".join(f"{name}={value}" for name, value in values.items())

@@ -70,7 +70,7 @@ def tcp_plan(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[Plan
 
 
 def all_of_tcp(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[PlannedRun]:
-    """Go through all, so that each number has its path whatever is left out."""
+    """Go through all: each number has its path, also where runs are left out."""
     labels = list(sources)
     cycle = len(labels) + OTHERS_OF_CYCLE
     for number in MIXED:
