@@ -22,6 +22,8 @@ from tests.python.netem_models import (
 #: Fixed before the first run: of some 30 comparisons one is below it by chance in 3 % of all cases.
 LEAST_P = 0.001
 PACKETS = 10_000
+#: One of each kind; the others are long.
+USUAL = ("delay 50ms 10ms", "loss gemodel 10% 30%", "duplicate 10%")
 
 
 def geometric(seed: int, loss: float, end: float) -> Seen:
@@ -54,7 +56,13 @@ def test_other_distributions_are_found_and_the_same_are_not():
 
 @built
 @needs("tc")
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.netem)
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(model, marks=() if model.netem in USUAL else pytest.mark.long, id=model.netem)
+        for model in MODELS
+    ],
+)
 def test_netem_and_ours_are_one_distribution(model):
     found = p_values(model, compare(model, PACKETS))
     assert min(found.values()) > LEAST_P, found
