@@ -30,6 +30,7 @@ from tests.python.emulated import traces
 # A shell starts what it puts in the background with Ctrl-C ignored, and that is inherited: the
 # programs that tests start would not hear it either.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup` has it ignored
 
 # As the command line has it: a worker with thousands of tests spent a twentieth of its time looking
 # for garbage.
