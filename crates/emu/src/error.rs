@@ -15,7 +15,7 @@ pub enum Error {
     /// A scenario that cannot be run here, or a machine that cannot run it.
     #[error("{0}")]
     Refused(String),
-    /// A kernel that loads congestion control algorithms does not let root load other BPF programs.
+    /// The kernel does not let root load a BPF program (EPERM), which it did not reject for what it does.
     #[error("{0}")]
     NotPermitted(String),
     /// A system call failed.
