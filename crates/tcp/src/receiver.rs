@@ -2,101 +2,26 @@
 //! close in `passive`.
 
 mod acknowledge;
+mod config;
+mod counters;
 
 use std::collections::BTreeMap;
 
 use dumbbell_net::{Ecn, Packet};
 
+pub use self::config::ReceiverConfig;
+pub use self::counters::ReceiverCounters;
 use crate::delayed_ack::DelayedAck;
-use crate::ecn::EcnMode;
 use crate::ecn_echo::EcnEcho;
 use crate::gro::{Gro, Place};
 use crate::outbox::Outbox;
 use crate::packet::{DATA_HEADER_BYTES, DataHeader, OPTIONS_BYTES, Segment, TIMESTAMPS_BYTES};
 use crate::passive::{Passive, State};
-use crate::reader::Reader;
 use crate::reassembly::{Insertion, Reassembly};
 use crate::receive_buffer::ReceiveBuffer;
 use crate::receiver_rules::ReceiverRules;
 use crate::sack_store::{SackBlock, SackBlocks, SackStore};
 use crate::sender::Half;
-
-/// How a receiver acknowledges.
-#[derive(Clone, Copy, Debug)]
-pub struct ReceiverConfig {
-    /// The flow it belongs to.
-    pub flow: u32,
-    /// The half it receives.
-    pub half: Half,
-    /// Payload of a full segment, bytes.
-    pub mss_bytes: u32,
-    /// Receive window, bytes.
-    pub rwnd_bytes: u32,
-    /// How its application reads.
-    pub reader: Reader,
-    /// Delay ACKs; off: one ACK per segment.
-    pub delayed_ack: bool,
-    /// Receive offload: how long a segment may wait for those that follow it, ns; 0: there is none.
-    pub gro_ns: u64,
-    /// The operating system whose rules it follows.
-    pub rules: ReceiverRules,
-    /// Segments it holds above a hole at most, as FreeBSD's `net.inet.tcp.reass.maxqueuelen`; `None`: as
-    /// many as the window.
-    pub ooo_limit_pkts: Option<u32>,
-    /// The path's round trip as measured by the handshake, ns; bounds SACK compression. Linux's
-    /// falls with the path's, using timestamps of later data; this one does not change.
-    pub rtt_ns: u64,
-    /// The tick of the host's timers, ns; 0: they are exact.
-    pub tick_ns: u64,
-    /// What it agrees to if the SYN requests it.
-    pub ecn: EcnMode,
-}
-
-impl ReceiverConfig {
-    /// Linux's defaults for a connection with segments of `mss_bytes` over a path of `rtt_ns`, whose window never limits.
-    pub fn new(flow: u32, mss_bytes: u32, rtt_ns: u64) -> Self {
-        Self {
-            flow,
-            half: Half::Only,
-            mss_bytes,
-            rwnd_bytes: u32::MAX,
-            reader: Reader::PROMPT,
-            delayed_ack: true,
-            gro_ns: 0,
-            rules: ReceiverRules::Linux,
-            ooo_limit_pkts: None,
-            rtt_ns,
-            tick_ns: 0,
-            ecn: EcnMode::Off,
-        }
-    }
-}
-
-/// What arrived, in packets and payload bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ReceiverCounters {
-    /// Data packets, duplicates included.
-    pub arrived_pkts: u64,
-    /// Data packets marked CE.
-    pub ce_pkts: u64,
-    /// Data packets that had arrived before.
-    pub duplicate_pkts: u64,
-    /// Data packets above a hole that were dropped because enough were held.
-    pub ooo_dropped_pkts: u64,
-    /// Payload delivered to the application in order, bytes.
-    pub received_bytes: u64,
-}
-
-impl ReceiverCounters {
-    /// Adds another connection's.
-    pub fn add(&mut self, other: &Self) {
-        self.arrived_pkts += other.arrived_pkts;
-        self.ce_pkts += other.ce_pkts;
-        self.duplicate_pkts += other.duplicate_pkts;
-        self.ooo_dropped_pkts += other.ooo_dropped_pkts;
-        self.received_bytes += other.received_bytes;
-    }
-}
 
 /// A TCP receiver whose application reads everything at once.
 #[derive(Debug)]
