@@ -6,6 +6,7 @@
 //! | file | what |
 //! |---|---|
 //! | `engine`, `watch` | the event loop; the network's observer |
+//! | `limits` | how long a run may be, and how many segments a flow may number |
 //! | `endpoints`, `rtt_meter` | a flow without an application: unlimited, or of a given number of bytes; its RTT samples |
 //! | `applications` | flows with an application |
 //! | `driver`, `commands` | events for applications; commands from applications |
@@ -27,6 +28,7 @@ mod driver;
 mod endpoints;
 mod engine;
 mod error;
+mod limits;
 mod payload_store;
 mod quic_flow;
 mod recorder;
@@ -87,8 +89,8 @@ pub fn run_with(
     scenario.check()?;
     scenario.check_queues_are_ours()?;
     let scenario = scenario.with_drawn_rtts();
-    engine::check_time(&scenario)?;
-    engine::check_segments(&scenario)?;
+    limits::check_time(&scenario)?;
+    limits::check_segments(&scenario)?;
     let instances = load(&scenario, loader)?;
     let scenario = &scenario.into_owned().with_ample_windows();
     match capture {
@@ -112,7 +114,7 @@ fn run_tapped<T: Tap>(
     let ran = engine.run(control);
     engine.finish_capture()?;
     ran?;
-    engine::check_numbers(&engine.flows)?;
+    limits::check_numbers(&engine.flows)?;
     let summary = summarize::summarize(scenario, &engine, instances);
     let transfers = engine.applications.into_transfers();
     let mut tables = if scenario.sample_interval_ns == 0 {
