@@ -121,7 +121,8 @@ impl<T: Tap> Engine<T> {
         sacks.free(ack.sack);
         if let Some(answering) = answering {
             if ack.kind() == AckKind::SynAck && !answering.receiver.is_established() {
-                answering.receiver.open(half.sender.agreed_ecn());
+                let srtt_us = half.sender.sock().srtt_us >> 3;
+                answering.receiver.open(half.sender.agreed_ecn(), srtt_us);
             } else if half.sender.is_closed() {
                 answering.receiver.on_own_close();
             }

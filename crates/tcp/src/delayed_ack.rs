@@ -6,7 +6,11 @@
 //! acknowledged as soon as the application has read it, unless that application answers.
 
 /// `TCP_ATO_MIN`: how long an ACK may be delayed at first, ns (RFC 1122 §4.2.3.2: under 500 ms).
-pub(crate) const ATO_MIN_NS: u64 = 40_000_000;
+const ATO_MIN_NS: u64 = 40_000_000;
+/// `TCP_DELACK_MIN`: what no round trip makes shorter, ns.
+const DELAY_MIN_NS: u64 = 40_000_000;
+/// `TCP_DELACK_MAX`: how long an ACK may be delayed at most, ns.
+const DELAY_MAX_NS: u64 = 200_000_000;
 /// `TCP_MAX_QUICKACKS`: segments acknowledged at once at the start, so that slow start is not slowed.
 const MAX_QUICKACKS: u32 = 16;
 /// `TCP_MSS_DEFAULT`: the estimate of the sender's segments before any has arrived, bytes.
@@ -40,8 +44,10 @@ pub(crate) struct DelayedAck {
     last_less_bytes: u32,
     /// ACKs that are not delayed yet.
     quickacks: u32,
-    /// The delay, ns.
+    /// The delay as the gaps between segments have it, ns (`ato`).
     ato_ns: u64,
+    /// The longest delay, ns: a round trip, if one is known.
+    max_delay_ns: u64,
     last_data_ns: Option<u64>,
     pushed: Pushed,
     /// This host answered what it last received before an ACK was due (Linux's pingpong mode).
@@ -57,10 +63,16 @@ impl DelayedAck {
             last_less_bytes: 0,
             quickacks: 0,
             ato_ns: 0,
+            max_delay_ns: DELAY_MAX_NS,
             last_data_ns: None,
             pushed: Pushed::No,
             answers: false,
         }
+    }
+
+    /// This host has measured a round trip: no ACK waits longer (`tcp_send_delayed_ack`).
+    pub(crate) fn note_rtt(&mut self, rtt_ns: u64) {
+        self.max_delay_ns = rtt_ns.clamp(DELAY_MIN_NS, DELAY_MAX_NS);
     }
 
     /// A segment arrived in order: the delay follows the gaps between segments; a flow's start, and a
@@ -87,7 +99,7 @@ impl DelayedAck {
                 if gap_ns <= ATO_MIN_NS / 2 {
                     self.ato_ns = self.ato_ns / 2 + ATO_MIN_NS / 2;
                 } else if gap_ns < self.ato_ns {
-                    self.ato_ns = (self.ato_ns / 2 + gap_ns).min(rto_ns);
+                    self.ato_ns = (self.ato_ns / 2 + gap_ns).min(rto_ns).min(DELAY_MAX_NS);
                 } else if gap_ns > rto_ns {
                     self.quickacks = self.quickacks.max(self.max_quickacks(rwnd_bytes));
                 }
@@ -142,7 +154,7 @@ impl DelayedAck {
     /// How long an ACK may wait now, ns: before any data not beyond the next tick.
     #[inline]
     pub(crate) fn delay_ns(&self) -> u64 {
-        self.ato_ns
+        self.ato_ns.min(self.max_delay_ns)
     }
 
     /// The next `quickacks` ACKs are not delayed.
@@ -169,11 +181,13 @@ impl DelayedAck {
         self.answers = true;
     }
 
-    /// The delay passed without an occasion: an answer did not come.
-    pub(crate) fn on_timeout(&mut self) {
+    /// The delay passed without an occasion: it becomes longer, unless it waited for an answer (`tcp_delack_timer_handler`).
+    pub(crate) fn on_timeout(&mut self, rto_ns: u64) {
         if self.answers {
             self.answers = false;
             self.ato_ns = ATO_MIN_NS;
+        } else {
+            self.ato_ns = (2 * self.ato_ns).min(rto_ns).min(DELAY_MAX_NS);
         }
     }
 

@@ -52,8 +52,8 @@ pub(crate) struct Passive {
     syn_ack_ns: u64,
     /// RTT of the handshake, if the SYN-ACK was sent once, ns.
     rtt_ns: Option<u64>,
-    /// RTO from the handshake's single sample (RFC 6298 §2.2), ns.
-    rto_ns: u64,
+    /// RTO from the handshake's single sample (RFC 6298 §2.2), ns. Linux measures pauses of the sender by it, too.
+    pub(crate) rto_ns: u64,
 }
 
 impl Passive {
@@ -80,6 +80,12 @@ impl Passive {
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.state == State::Established
+    }
+
+    /// SRTT + 4·RTTVAR of one sample (RFC 6298 §2.2), the variance with Linux's floor.
+    pub(crate) fn note_rtt(&mut self, rtt_ns: u64) {
+        self.rtt_ns = Some(rtt_ns);
+        self.rto_ns = rtt_ns + (2 * rtt_ns).max(u64::from(RTO_MIN_US) * NS_PER_US);
     }
 
     /// The kind of an ACK that is sent now.
@@ -173,18 +179,18 @@ impl Receiver {
         passive.retries = 0;
         if passive.syn_acks == 1 {
             let rtt_ns = now_ns - passive.syn_ack_ns;
-            passive.rtt_ns = Some(rtt_ns);
-            // SRTT + 4·RTTVAR of one sample, the variance with Linux's floor.
-            let variance_ns = (2 * rtt_ns).max(u64::from(RTO_MIN_US) * NS_PER_US);
-            passive.rto_ns = rtt_ns + variance_ns;
+            self.note_rtt(rtt_ns);
         }
         self.open_for_data();
     }
 
     /// Opens the second half of a connection whose first half has done the handshake, in which both
-    /// agreed on this as to ECN.
-    pub fn open(&mut self, ecn: EcnMode) {
+    /// agreed on this as to ECN; `srtt_us`: the round trip as its sender knows it, 0: it does not.
+    pub fn open(&mut self, ecn: EcnMode, srtt_us: u32) {
         self.ecn.take(ecn);
+        if srtt_us > 0 {
+            self.note_rtt(u64::from(srtt_us) * NS_PER_US);
+        }
         self.open_for_data();
     }
 

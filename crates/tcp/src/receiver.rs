@@ -263,7 +263,7 @@ impl Receiver {
             self.repeat(now_ns);
         } else if now_ns >= self.ack_due_ns {
             if self.compressed_acks == 0 {
-                self.delayed.on_timeout();
+                self.delayed.on_timeout(self.passive.rto_ns);
             }
             self.emit_ack();
         }
@@ -281,7 +281,7 @@ impl Receiver {
         self.counters.received_bytes += u64::from(payload_bytes);
         self.rcv_nxt += 1;
         if payload_bytes > 0 {
-            let (rto_ns, rwnd_bytes) = (self.rto_ns(), self.config.rwnd_bytes);
+            let (rto_ns, rwnd_bytes) = (self.passive.rto_ns, self.config.rwnd_bytes);
             self.delayed
                 .on_data(now_ns, payload_bytes, psh, rto_ns, rwnd_bytes);
             self.check_mark::<IS_PLAIN>(ecn);
@@ -378,9 +378,10 @@ impl Receiver {
         self.counters.received_bytes += bytes;
     }
 
-    /// RTO of what this host would send, ns: Linux measures pauses by it.
-    fn rto_ns(&self) -> u64 {
-        u64::from(crate::rtt::RTO_MIN_US) * 1000 + self.config.rtt_ns
+    /// This host has measured a round trip, by the handshake.
+    pub(crate) fn note_rtt(&mut self, rtt_ns: u64) {
+        self.passive.note_rtt(rtt_ns);
+        self.delayed.note_rtt(rtt_ns);
     }
 
     /// The next `quickacks` ACKs are not delayed.

@@ -222,7 +222,8 @@ impl Connection {
         match self.phase {
             Phase::SynSent if packet.flags.syn && packet.flags.ack => {
                 self.receive_syn_ack(now_ns, packet);
-                self.receiver.open(self.sender.agreed_ecn());
+                let srtt_us = self.sender.sock().srtt_us >> 3;
+                self.receiver.open(self.sender.agreed_ecn(), srtt_us);
                 self.establish(now_ns, packet);
             }
             Phase::Established if packet.flags.syn && packet.flags.ack => {

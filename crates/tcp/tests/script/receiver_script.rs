@@ -72,6 +72,17 @@ impl ReceiverScript {
         script
     }
 
+    /// The same after a handshake that measured `rtt_ms`.
+    pub(crate) fn past_quickacks_of_rtt_ms(rtt_ms: u64) -> Self {
+        let mut script = Self::new();
+        script.feed(&["syn"]);
+        script.now_ns = rtt_ms * NS_PER_MS;
+        script.feed(&["ack"]);
+        script.feed(&["0:16"]);
+        script.acks.clear();
+        script
+    }
+
     /// The same, and it has answered a short message, number 16, in time.
     pub(crate) fn answering() -> Self {
         let mut script = Self::past_quickacks();
