@@ -9,6 +9,7 @@ use dumbbell_cc::{CaState, LostSegment};
 
 use crate::ack::Progress;
 use crate::behaviour::RackWindow;
+use crate::scoreboard::Retransmission;
 use crate::segments::{APP_LIMITED, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED};
 use crate::sender::Sender;
 use crate::timers::{TIMEOUT_MIN_US, XmitTimer};
@@ -26,6 +27,8 @@ pub(crate) struct Rack {
     mstamp_us: u64,
     /// That segment (RACK.end_seq).
     seq: u32,
+    /// Whether it was sent again.
+    is_retransmission: bool,
     /// Its RTT, µs (RACK.rtt).
     rtt_us: u64,
     /// Something was delivered since the last search for losses.
@@ -43,6 +46,7 @@ impl Rack {
         Self {
             mstamp_us: 0,
             seq: 0,
+            is_retransmission: false,
             rtt_us: 0,
             advanced: false,
             dsack_seen: false,
@@ -56,6 +60,20 @@ impl Rack {
     #[inline]
     fn sent_after(&self, sent_us: u64, seq: u32) -> bool {
         (self.mstamp_us, self.seq) > (sent_us, seq)
+    }
+
+    /// Whether it was sent after a retransmission. ACKs that arrive together are processed in no time here, where each takes
+    /// Linux a while, so that what they let out has times of its own there: new data that one ACK let out are not after
+    /// what a later ACK of that instant let out again.
+    #[inline]
+    fn sent_after_retransmission(&self, other: &Retransmission) -> bool {
+        if self.mstamp_us != other.sent_us {
+            self.mstamp_us > other.sent_us
+        } else if self.is_retransmission {
+            self.seq > other.seq
+        } else {
+            self.seq >= other.nxt
+        }
     }
 }
 
@@ -76,6 +94,7 @@ impl Sender {
         if (sent_us, seq) > (rack.mstamp_us, rack.seq) {
             rack.mstamp_us = sent_us;
             rack.seq = seq;
+            rack.is_retransmission = flags & EVER_RETRANS != 0;
         }
     }
 
@@ -217,7 +236,8 @@ impl Sender {
     }
 
     fn judge_retransmissions(&mut self, reo_wnd_us: u64) -> u64 {
-        while let Some(&(seq, sent_us)) = self.scoreboard.retransmissions.front() {
+        while let Some(&sent) = self.scoreboard.retransmissions.front() {
+            let Retransmission { seq, sent_us, .. } = sent;
             let segment = self.segments.get(seq);
             // Nor does a loss probe count as in flight in addition to its original: it is awaited
             // instead.
@@ -226,7 +246,7 @@ impl Sender {
                 && !segment.has(SACKED)
                 && segment.flags & (LOST | RETRANS) != LOST;
             if is_current {
-                if !self.rack.sent_after(sent_us, seq) {
+                if !self.rack.sent_after_retransmission(&sent) {
                     return 0;
                 }
                 if let Some(left_us) = self.rack_remaining_us(sent_us, reo_wnd_us) {

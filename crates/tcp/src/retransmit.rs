@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::scoreboard::Retransmission;
 use crate::segments::{EVER_RETRANS, HEAD, LOST, PUSHED, RETRANS, SACKED, SAMPLED, Segment};
 use crate::sender::Sender;
 use crate::timers::XmitTimer;
@@ -93,9 +94,11 @@ impl Sender {
             *self.segments.get_mut(seq) = segment;
             let payload_bytes = self.payload_bytes(seq);
             self.emit(seq, self.stream.kind_of(seq), payload_bytes, segment.flags);
-            self.scoreboard
-                .retransmissions
-                .push_back((seq, segment.sent_us));
+            self.scoreboard.retransmissions.push_back(Retransmission {
+                seq,
+                nxt: self.nxt,
+                sent_us: segment.sent_us,
+            });
             sent_bytes += payload_bytes;
         }
         self.part_at(first);

@@ -9,6 +9,15 @@ use std::collections::{BinaryHeap, VecDeque};
 use crate::dupthresh::Count;
 use crate::sack_store::SackBlock;
 
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Retransmission {
+    pub(crate) seq: u32,
+    /// The first segment that had never been sent then.
+    pub(crate) nxt: u32,
+    pub(crate) sent_us: u64,
+}
+
 /// The scoreboard of a sender.
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
@@ -18,8 +27,8 @@ pub(crate) struct Scoreboard {
     pub(crate) rack_next: u32,
     /// Original transmissions RACK passed over, in sending order.
     pub(crate) rack_candidates: VecDeque<u32>,
-    /// Retransmissions in sending order with their time, µs; stale entries are skipped.
-    pub(crate) retransmissions: VecDeque<(u32, u64)>,
+    /// Retransmissions in sending order; stale entries are skipped.
+    pub(crate) retransmissions: VecDeque<Retransmission>,
     /// Lost segments to retransmit, lowest first; stale entries are skipped.
     pub(crate) lost_queue: BinaryHeap<Reverse<u32>>,
     /// SACK blocks of the previous ACK, which have been processed.

@@ -141,15 +141,17 @@ fn cubic_s_window_is_that_of_rfc_9438_s_table() {
     }
 }
 
-/// RFC 3649 §2 and Mathis et al. 1997: √(3/2)/√p packets. 4 %:
-/// recovery takes a round trip, and at p = 10⁻³ an epoch has 26 of them.
+/// Mathis et al. 1997 with a round trip of recovery: an epoch of 1/p packets begins at W/2, stays there for one round trip
+/// and then grows by a packet in each, up to W. 2 %: an epoch is a whole number of round trips, at p = 10⁻³ 26 or 27.
 #[test]
-fn reno_s_window_is_1_22_over_the_root_of_p() {
+fn reno_s_window_is_that_of_its_epoch() {
     for loss_interval_pkts in [1_000, 10_000, 100_000] {
         let found_pkts = mean_cwnd_pkts("reno", loss_interval_pkts);
-        let expected_pkts = (1.5 * loss_interval_pkts as f64).sqrt();
+        // 3/8·W² + W/2 = 1/p, in W/2 + 1 round trips.
+        let peak_pkts = (-0.5 + (0.25 + 1.5 * loss_interval_pkts as f64).sqrt()) / 0.75;
+        let expected_pkts = loss_interval_pkts as f64 / (peak_pkts / 2.0 + 1.0);
         assert!(
-            (found_pkts - expected_pkts).abs() <= 0.04 * expected_pkts,
+            (found_pkts - expected_pkts).abs() <= 0.02 * expected_pkts,
             "Reno, p = 1/{loss_interval_pkts}: mean cwnd {found_pkts:.1} pkts, not {expected_pkts:.1}"
         );
     }

@@ -75,6 +75,33 @@ fn rfc8985_a_lost_retransmission_is_detected() {
     assert_eq!(s.cwnd(), 5);
 }
 
+/// Two ACKs arrive at once. What the first lets out is not after what the second lets out again, though both leave at 203 ms:
+/// Linux takes a while for each ACK.
+#[test]
+fn new_data_of_an_earlier_ack_of_the_same_instant_are_not_after_the_retransmission() {
+    let mut s = SenderScript::reno(100);
+    s.first_hole().play(
+        "203 < ack 1 sack 2:4
+         203 < ack 1 sack 2:5
+         203 > 13
+         203 > 1 rtx
+         205 < ack 1 sack 2:7
+         205 > 14
+         300 < ack 1 sack 2:12
+         300 > 15
+         303 < ack 1 sack 2:14
+         303 > 16:18
+         304.9 .",
+    );
+    assert_eq!(s.sender.counters().lost_pkts, 1);
+    s.play(
+        "305 < ack 1 sack 2:15  // 14 left after the retransmission
+         305 > 1 rtx
+         305 > 18",
+    );
+    assert_eq!(s.sender.counters().lost_pkts, 2);
+}
+
 /// RFC 8985 §6.2 step 2: an ACK sooner than min_rtt after a retransmission answers the original,
 /// and does not show anything about what left before the retransmission.
 #[test]
