@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell.compare import Comparison
+from dumbbell.compare.comparison import SIGNIFICANCE
 from dumbbell.compare.engines import (
     Rows,
     compare_engines,
@@ -24,6 +25,7 @@ from dumbbell.compare.engines import (
 from dumbbell.compare.measurements import Measurement, load
 from dumbbell.metrics import AllMetrics
 from dumbbell.runs import measure_all
+from dumbbell.statistics import holm
 
 __all__ = ["cells_table", "pairs_table", "shortfall_table", "summary_table", "with_tables"]
 
@@ -32,8 +34,10 @@ PAGE = NOTES / "accuracy.md"
 DATA = NOTES / "data"
 #: The data of an engine.
 FILES = {"kernel": "pairs-*.json", "uml": "virtual-pairs-*.json"}
-#: Simulated runs of a case: each of another phase (`rtt_dither`).
-SEEDS = 10
+#: Simulated runs of a case to compare with an engine: each of another phase (`rtt_dither`).
+SEEDS = {"kernel": 10, "uml": 40}
+#: Drop rates are compared where the engine drops more than this, in parts of 1.
+LEAST_DROPS = 1e-3
 #: Shares further apart, in parts of 1, are listed with their intervals.
 FAR = 0.03
 
@@ -46,10 +50,10 @@ def measurements(engine: str) -> list[Measurement]:
     return [case for path in sorted(DATA.glob(FILES[engine])) for case in load(path)]
 
 
-def simulate(case: Measurement) -> list[Rows]:
-    """Return the metrics of simulated runs: `SEEDS`, and as many more as on the kernel."""
+def simulate(case: Measurement, count: int) -> list[Rows]:
+    """Return the metrics of simulated runs: `count`, and as many more as on the kernel."""
     first = case.scenario.replace(sample="0s")
-    seeds = range(1, 1 + SEEDS + len(case.values))
+    seeds = range(1, 1 + count + len(case.values))
     each = [(seed, first.replace(seed=seed)) for seed in seeds]
     runs = measure_all(each, lambda _: AllMetrics())
     return [rows for _, rows in runs.values()]
@@ -58,16 +62,16 @@ def simulate(case: Measurement) -> list[Rows]:
 def compare(case: Measurement, simulated: list[Rows]) -> list[Comparison]:
     """Compare a case with simulated runs."""
     ccs = [str(group.cc) for group in case.scenario.groups]
-    return compare_engines(case.name, ccs, simulated[:SEEDS], case.values)
+    return compare_engines(case.name, ccs, simulated, case.values)
 
 
-def chance(simulated: list[Rows]) -> float:
-    """Return by how much as many simulated runs as on the kernel differ from the others, in points.
+def chance(simulated: list[Rows], count: int) -> float:
+    """Return by how much the simulated runs after the first `count` differ from these, in points.
 
     Two engines that do the same differ by as much.
     """
     shares = [100 * float(rows[0]["share"]) for rows in simulated]
-    return abs(float(np.mean(shares[:SEEDS]) - np.mean(shares[SEEDS:])))
+    return abs(float(np.mean(shares[:count]) - np.mean(shares[count:])))
 
 
 def pair_of(case: Measurement) -> tuple[str, str]:
@@ -84,7 +88,7 @@ def place_of(case: Measurement) -> str:
 def with_tables(text: str, cases: Cases, by_chance: Sequence[float], engine: str = "kernel") -> str:
     """Replace what is between the markers of each table of an engine."""
     tables = {
-        "summary": summary_table(cases, by_chance),
+        "summary": summary_table(cases, by_chance, SEEDS[engine]),
         "pairs": pairs_table(cases),
         "cells": cells_table(cases),
         "far": shortfall_table(cases),
@@ -120,7 +124,20 @@ def contains_zero(compared: list[Comparison]) -> bool:
     return not interval.bounded or interval.low <= 0 <= interval.high
 
 
-def summary_table(cases: Cases, by_chance: Sequence[float]) -> str:
+def significant(cases: Cases) -> int:
+    """Return in how many cases the first one's shares differ, all considered (Holm)."""
+    p_values = [of_metric(compared, "share").difference.p for _, compared in cases]
+    return sum(p < SIGNIFICANCE for p in holm([p for p in p_values if p is not None]))
+
+
+def drop_differences(cases: Cases) -> list[float]:
+    """Return by how much drop rates differ, of the engine's own, where it drops anything."""
+    drops = [of_metric(compared, "drop_rate", None) for _, compared in cases]
+    known = [each for each in drops if each.a and float(np.mean(each.a)) > LEAST_DROPS]
+    return [abs(d) for each in known if (d := relative_difference(each)) is not None]
+
+
+def summary_table(cases: Cases, by_chance: Sequence[float], count: int) -> str:
     """Return all cases in a few numbers."""
     summary = summarize(c for _, compared in cases for c in compared)
     kernel_runs = sum(len(case.reps) for case, _ in cases)
@@ -129,7 +146,7 @@ def summary_table(cases: Cases, by_chance: Sequence[float]) -> str:
         ["pairs of algorithms", str(len({pair_of(case) for case, _ in cases}))],
         ["scenarios", str(len(cases))],
         ["runs on the kernel (of these not INVALID)", f"{kernel_runs} ({valid})"],
-        ["simulated runs", str(SEEDS * len(cases))],
+        ["simulated runs", str(count * len(cases))],
     ]
     if summary.share is not None and summary.rtt_p50 is not None:
         share, rtt = summary.share, summary.rtt_p50
@@ -137,7 +154,7 @@ def summary_table(cases: Cases, by_chance: Sequence[float]) -> str:
             ["shares differ by, mean", f"{100 * share.mean:.1f} points"],
             ["… at most", f"{100 * share.worst:.1f} points ({share.case})"],
             [
-                f"simulated runs, as many as on the kernel, differ from {SEEDS} others by, mean",
+                f"simulated runs, as many as on the kernel, differ from {count} others by, mean",
                 f"{np.mean(by_chance):.1f} points",
             ],
             ["… at most", f"{max(by_chance):.1f} points"],
@@ -145,8 +162,13 @@ def summary_table(cases: Cases, by_chance: Sequence[float]) -> str:
                 "scenarios whose 95 % interval of the difference in shares does not contain 0",
                 str(sum(not contains_zero(compared) for _, compared in cases)),
             ],
+            ["… with Holm's correction for so many", str(significant(cases))],
             ["median RTTs differ by, mean", f"{100 * rtt.mean:.1f} %"],
             ["… at most", f"{100 * rtt.worst:.1f} % ({rtt.cc}, {rtt.case})"],
+            [
+                "drop rates above 0.1 % differ by, median",
+                f"{100 * np.median(drop_differences(cases)):.1f} %",
+            ],
         ]
     return rows(["", ""], body)
 
@@ -230,9 +252,9 @@ def main(engines: Sequence[str]) -> None:
         compared: Cases = []
         by_chance = []
         for case in measurements(engine):
-            simulated = simulate(case)
-            compared.append((case, compare(case, simulated)))
-            by_chance.append(chance(simulated))
+            simulated = simulate(case, SEEDS[engine])
+            compared.append((case, compare(case, simulated[: SEEDS[engine]])))
+            by_chance.append(chance(simulated, SEEDS[engine]))
         PAGE.write_text(with_tables(text, compared, by_chance, engine), encoding="utf-8")
 
 
