@@ -162,7 +162,7 @@ def summary_table(cases: Cases, by_chance: Sequence[float], count: int) -> str:
                 "scenarios whose 95 % interval of the difference in shares does not contain 0",
                 str(sum(not contains_zero(compared) for _, compared in cases)),
             ],
-            ["… with Holm's correction for so many", str(significant(cases))],
+            ["… with Holm's correction for all of them", str(significant(cases))],
             ["median RTTs differ by, mean", f"{100 * rtt.mean:.1f} %"],
             ["… at most", f"{100 * rtt.worst:.1f} % ({rtt.cc}, {rtt.case})"],
             [
