@@ -81,14 +81,14 @@ def test_packets_are_the_simulator_s_own(captured, name):
 
 @pytest.mark.parametrize("name", SIMULATED_NAMES)
 def test_timeouts_are_nearly_the_simulator_s_own(captured, name):
-    """A capture guesses them from when something was sent again: one in five is wrong at most."""
+    """A capture guesses them from when something was sent again: one in ten is wrong at most."""
     capture, analysis = captured(name)
     pairs = [
         (row["rto_count"], flow["rto_count"])
         for flow, row in flows_with_rows(capture.run, analysis, "sender")
     ]
     ours, theirs = (sum(column) for column in zip(*pairs, strict=True))
-    assert abs(ours - theirs) <= theirs / 5
+    assert abs(ours - theirs) <= theirs / 10
 
 
 @pytest.mark.parametrize("name", SIMULATED_NAMES)
@@ -169,7 +169,9 @@ def test_rtt_and_inflight_are_what_the_sender_s_point_can_see(captured, name):
         quiet = flow["retransmitted_pkts"] == 0
         near = 1e-4 if quiet else 0.3 if name == "sized" else 0.15
         for which in ("min", "mean", "max"):
-            ours, own = row[f"rtt_{which}_us"], flow[f"rtt_{which}_us"]
+            # Where a third of the packets is sent twice, timestamps give twice as many samples.
+            kind = "rtt_ts" if name == "timeouts" and which == "mean" else "rtt"
+            ours, own = row[f"{kind}_{which}_us"], flow[f"rtt_{which}_us"]
             if which == "min" and not quiet:  # of fewer samples: no smaller
                 # With timeouts, or as short as a transfer, a flow has few of them, and none may be
                 # near the smallest.
@@ -181,6 +183,8 @@ def test_rtt_and_inflight_are_what_the_sender_s_point_can_see(captured, name):
         # The engine's average begins with the SYN, ours with the data.
         lifetime_us = flow["end_us"] - flow["start_us"]
         share = (row["duration_us"] - row["rtt_handshake_us"]) / lifetime_us
+        if share < 0.9 and flow["rto_count"] > 1:
+            continue  # it waits for a timeout at the end, which a capture of packets does not show
         mss = row["largest_segment_bytes"]
         ours = share * row["inflight_mean_bytes"] / mss
         assert ours == pytest.approx(flow["outstanding_mean_pkts"], rel=0.005 if quiet else 0.08)

@@ -290,7 +290,7 @@ impl Flight {
 
     #[inline]
     pub(super) fn push_new(&mut self, segment: Segment) {
-        if self.ring.len() == 0 {
+        if self.ring.len() == 0 || self.is_probe_of_new_data(segment.sent_ns) {
             self.recovery.start_timer(segment.sent_ns);
         }
         self.highest = segment.end();

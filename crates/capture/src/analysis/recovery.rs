@@ -19,6 +19,9 @@ use super::segment_ring::Segment;
 /// Duplicate ACKs that stand for a loss (RFC 5681 §3.2, RFC 6675 §2 DupThresh).
 pub(super) const DUP_THRESH: u32 = 3;
 
+/// How long a receiver may delay an ACK, as RFC 8985 §7.2 has it for Linux, ns.
+const MAX_ACK_DELAY_NS: u64 = 200_000_000;
+
 /// State of a sender's loss recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recovery {
@@ -28,7 +31,7 @@ pub(crate) struct Recovery {
     timeout_until: Option<u64>,
     /// Whether a tail loss probe was sent since anything was delivered.
     has_probed: bool,
-    /// When the timer was last started: by a first transmission, an ACK that advances (RFC 6298
+    /// When the timer was last started: by a first transmission, a probe, an ACK that advances (RFC 6298
     /// §5.3), or a SACK of what was sent before the oldest segment was last sent (as in Linux:
     /// other SACKs would postpone the timeout of a lost retransmission).
     timer_start_ns: u64,
@@ -152,10 +155,26 @@ impl Flight {
         self.dup_ack_run >= threshold || is_partial_ack
     }
 
+    /// Whether new data are a tail loss probe: where there are any, the probe is of these (RFC 8985 §7.3), two round trips
+    /// after the last packet or ACK; where one segment is out, the longest delay of an ACK later (§7.2). An eighth is for
+    /// the estimate's error.
+    pub(super) fn is_probe_of_new_data(&self, now_ns: u64) -> bool {
+        let srtt_ns = self.estimator.srtt_ns();
+        let segments = self.ring.len();
+        let Some(last) = segments.checked_sub(1).and_then(|last| self.ring.get(last)) else {
+            return false;
+        };
+        let is_alone = segments == 1;
+        let earliest_ns =
+            2 * (srtt_ns + self.near_rtt_ns) + if is_alone { MAX_ACK_DELAY_NS } else { 0 };
+        let since_ns = last.sent_ns.max(self.recovery.timer_start_ns);
+        (self.sack.is_permitted && srtt_ns > 0)
+            && now_ns.saturating_sub(since_ns) >= earliest_ns - earliest_ns / 8
+    }
+
     /// A probe is sent two round trips after the last packet or ACK, and the receiver's longest delay of an ACK; without
     /// a round trip after a second (RFC 8985 §7.2). An eighth is for the estimate's error.
     fn is_time_of_probe(&self, segment: &Segment, now_ns: u64) -> bool {
-        const MAX_ACK_DELAY_NS: u64 = 200_000_000;
         let latest_ns = match self.estimator.srtt_ns() {
             0 => 1_000_000_000,
             srtt_ns => 2 * (srtt_ns + self.near_rtt_ns) + MAX_ACK_DELAY_NS,
