@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddrV4};
 use dumbbell_wire::ip::{Ip, PROTOCOL_TCP};
 use dumbbell_wire::ipv4::Ipv4Fields;
 use dumbbell_wire::tcp::{self, TcpFields};
-use dumbbell_wire::tcp_options::{MAX_BYTES, OptionBytes};
+use dumbbell_wire::tcp_options::{AccEcnBytes, MAX_BYTES, OptionBytes};
 use dumbbell_wire::{ethernet, ipv4, transport};
 
 use crate::packet::{SackBlocks, TcpFlags};
@@ -43,9 +43,8 @@ pub struct FrameFacts {
     pub window_scale: Option<u8>,
     /// SACK blocks; those that do not fit next to the other options are omitted.
     pub sack: SackBlocks,
-    /// AccECN option (RFC 9768 §3.2.3, kind 174): bytes that arrived with ECT(1), CE and ECT(0), and how many of these
-    /// three it has.
-    pub accecn: Option<([u32; 3], usize)>,
+    /// AccECN option (RFC 9768 §3.2.3, kind 174).
+    pub accecn: Option<AccEcnBytes>,
     /// Payload, zeros; at most what an IPv4 packet holds.
     pub payload_bytes: u16,
 }
@@ -91,8 +90,8 @@ impl FrameFacts {
         if let Some(shift) = self.window_scale {
             options.push_window_scale(shift);
         }
-        if let Some((counters, count)) = &self.accecn {
-            options.push_accecn(&counters[..*count]);
+        if let Some(counters) = &self.accecn {
+            options.push_accecn(counters);
         }
         options.push_sack(&self.sack);
         options.align();

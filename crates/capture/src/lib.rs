@@ -37,6 +37,7 @@ pub use analysis::views::Evicted;
 pub use analysis::{Analysis, Analyzer, Totals, analyze};
 pub use datagram_frame::DatagramFacts;
 pub use datagrams::{DatagramOptions, Datagrams, datagrams};
+pub use dumbbell_wire::tcp_options::AccEcnBytes;
 pub use error::{Error, Unread};
 pub use frame::FrameFacts;
 pub use link_layer::LinkType;

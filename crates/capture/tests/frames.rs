@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use dumbbell_capture::{FrameFacts, SackBlocks, TcpFlags};
+use dumbbell_capture::{AccEcnBytes, FrameFacts, SackBlocks, TcpFlags};
 use etherparse::{NetSlice, SlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
 use proptest::prelude::*;
 
@@ -180,7 +180,7 @@ fn the_accecn_option_has_counters_as_there_is_room() {
     for (count, blocks, expected) in [(3, 0, alone), (2, 2, next_to_two), (0, 3, next_to_three)] {
         let facts = FrameFacts {
             flags: TcpFlags(TcpFlags::ACK | TcpFlags::AE),
-            accecn: Some((all, count)),
+            accecn: Some(AccEcnBytes::first(count, all)),
             sack: sack_of(&vec![(7, 9); blocks]),
             ..ack()
         };

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 
-use dumbbell_capture::{DatagramFacts, FrameFacts, TcpFlags};
+use dumbbell_capture::{AccEcnBytes, DatagramFacts, FrameFacts, TcpFlags};
 use dumbbell_net::{DATA_HEADER_BYTES, Header as _, Packet, TIMESTAMPS_BYTES};
 use dumbbell_scenario::{Group, random};
 use dumbbell_tcp::{
@@ -331,8 +331,8 @@ impl TappedFlow {
             window_scale: is_syn.then(|| self.window_scale()),
             sack,
             accecn: feedback.option.map(|option| {
-                let counters = [option.ect1_bytes, option.ce_bytes, option.ect0_bytes]; // Linux's order
-                (counters, option.counters.count() as usize)
+                let bytes = [option.ect1_bytes, option.ce_bytes, option.ect0_bytes]; // Linux's order
+                AccEcnBytes::first(option.counters.count() as usize, bytes)
             }),
             payload_bytes: 0,
         }

@@ -150,6 +150,32 @@ impl SackBlocks {
     }
 }
 
+/// Counters of the AccECN option in its order (RFC 9768 §3.2.3, order 1): bytes that arrived with ECT(1), CE and ECT(0). Of
+/// these an option has the first so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccEcnBytes {
+    count: u8,
+    bytes: [u32; Self::MAX],
+}
+
+impl AccEcnBytes {
+    /// The most counters that an option has.
+    pub const MAX: usize = 3;
+
+    /// The first `count` of these.
+    pub fn first(count: usize, bytes: [u32; Self::MAX]) -> Self {
+        Self {
+            count: count.min(Self::MAX) as u8,
+            bytes,
+        }
+    }
+
+    /// The counters that the option has.
+    pub fn as_slice(&self) -> &[u32] {
+        &self.bytes[..usize::from(self.count)]
+    }
+}
+
 /// Options to be written, in Linux's layout: each fills whole words, with no-operations in front of it or, of AccECN, behind it.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionBytes {
@@ -236,13 +262,17 @@ impl OptionBytes {
         }
     }
 
-    /// Adds the AccECN option (RFC 9768 §3.2.3) with the low three bytes of its counters, three at most. What follows, or
-    /// [`Self::align`], aligns it.
-    pub fn push_accecn(&mut self, counters: &[u32]) {
-        self.push(&[ACCECN, 2 + 3 * counters.len() as u8]);
-        for counter in counters {
-            self.push(&counter.to_be_bytes()[1..]);
+    /// Adds the AccECN option (RFC 9768 §3.2.3) with the low three bytes of its counters, if there is room for all of it. What
+    /// follows, or [`Self::align`], aligns it.
+    pub fn push_accecn(&mut self, counters: &AccEcnBytes) {
+        let counters = counters.as_slice();
+        let mut option = [0; 2 + 3 * AccEcnBytes::MAX];
+        let bytes = 2 + 3 * counters.len();
+        option[..2].copy_from_slice(&[ACCECN, bytes as u8]);
+        for (place, counter) in option[2..].chunks_exact_mut(3).zip(counters) {
+            place.copy_from_slice(&counter.to_be_bytes()[1..]);
         }
+        self.push(&option[..bytes]);
     }
 
     /// Fills the last word with no-operations.
@@ -270,6 +300,17 @@ mod tests {
         assert_eq!(read(&bytes[..11]), [TcpOption::Damaged]);
         assert_eq!(read(&[1, 1, 0, 8, 10]), [], "the end");
         assert_eq!(read(&[8, 9, 0, 0, 0, 0, 0, 0, 0]), [TcpOption::Other]);
+    }
+
+    #[test]
+    fn an_accecn_option_without_room_is_left_out() {
+        let mut options = OptionBytes::default();
+        for _ in 0..4 {
+            options.push_accecn(&AccEcnBytes::first(3, [1, 2, 3]));
+        }
+        assert_eq!(options.as_slice().len(), 33, "three of 11 bytes in 40");
+        options.push_accecn(&AccEcnBytes::first(1, [9, 2, 3]));
+        assert_eq!(options.as_slice()[33..], [ACCECN, 5, 0, 0, 9]);
     }
 
     proptest! {
