@@ -57,6 +57,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define GAIN		192U		/* [1/256] of the way to the target per T0 */
 #define STARTUP_SAMPLES	8U
 #define DIP_ALL_ROUNDS	((u64)DIP_SETTLE_ROUNDS + 2 * DIP_ROUNDS)
+#define DEEP_BDP	16U		/* in deeper queues CUBIC's passes a level within each dip (docs/notes/nagi.md) */
 #define STEEP_ROUNDS	4U		/* v ends a round after its last step is sent; two more until the RTT is of what follows */
 
 PARAM(u32, root_milli, 280, 1, 4000, "/1000", "c: queueing delay over root(T0/rate)");
@@ -316,14 +317,14 @@ static void nagi_drain_round(struct nagi *ca, u64 now)
 
 /*
  * Quarters of an octave above twice the base, halves below: there the queue is short, and a dip at each quarter of it costs
- * more than it finds. In buffers of more than 16 BDP the others' queue passes levels while this flow dips, and a flow that only
+ * more than it finds. In buffers of more than DEEP_BDP the others' queue passes levels while this flow dips, and a flow that only
  * dips does not grow: there it grows for as long as a dip takes before the next.
  */
 static bool nagi_is_at_next_level(const struct nagi *ca, u64 now, u32 level)
 {
 	u32 queue = path_rtt_queue_us(&ca->path), base = ca->path.base_us;
 
-	if (queue > 16 * base && now - ca->phase_us <= DIP_ALL_ROUNDS * ca->path.round_us)
+	if (queue > DEEP_BDP * base && now - ca->phase_us <= DIP_ALL_ROUNDS * ca->path.round_us)
 		return false;
 	return queue > base ? level > ca->level : level / 2 > ca->level / 2;
 }

@@ -19,14 +19,18 @@ from pathlib import Path
 from dumbbell import Group, Scenario
 from dumbbell.base.quantities import Time
 from dumbbell.compare import Worst
+from dumbbell.congestion_control import describe
 from dumbbell.run import Run
 from dumbbell.scenario_space import ElementKind, Roles, Scale, Space, Values, Words, logarithmic
 from dumbbell_studies.search import SearchProgress, search
 
 __all__ = ["SPACE", "TwoKinds", "least_window"]
 
-#: c and T₀ as the source has them, and half of the ceiling, below which flows stop to compete, s.
-C, T0, HALF_CEILING = 0.28, 0.04, 0.00675
+DEFAULTS = {each.name: each.default for each in describe("nagi").parameters}
+#: c, and half of the ceiling, below which flows stop to compete, s.
+C, HALF_CEILING = DEFAULTS["root_milli"] / 1e3, DEFAULTS["ceiling_us"] / 2e6
+#: T₀ as the source has it, s.
+T0 = 0.04
 #: Queue that all flows together want, below which the lemma holds with exact bases, s.
 OWN_MOST = HALF_CEILING / math.sqrt(2)
 PACKET_BITS, MOST_RATE = 8 * 1514, 200e6
