@@ -1,4 +1,4 @@
-"""The value of a congestion control algorithm"s parameter: read, and checked against its range."""
+"""The value of a congestion control algorithm's parameter: read, and checked against its range."""
 
 from __future__ import annotations
 

@@ -48,11 +48,6 @@ class RecordField:
     doc: str
 
     @property
-    def is_required(self) -> bool:
-        """Whether every result has it, of earlier versions too."""
-        return not (self.nullable or self.if_any)
-
-    @property
     def may_be_null(self) -> bool:
         """Whether it is null where there is nothing to report, if it is there."""
         return self.nullable and not (self.if_any and isinstance(self.kind, dict))

@@ -12,7 +12,7 @@ from dumbbell.base.errors import ScenarioError, nearest
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.metrics import METRICS, AllMetrics, Metric
 from dumbbell.run import INVALID, Run
-from dumbbell.runs import Execution, Measures, Progress, measure_each
+from dumbbell.runs import Execution, Measures, measure_each
 from dumbbell.scenario import Group, Scenario
 from dumbbell_studies.score import Board, find_board, score_board, shipped_boards
 
@@ -27,7 +27,6 @@ HELD_OUT_FROM = 1000
 
 #: A value for each goal; None if there is none, of an INVALID run for example.
 Values: TypeAlias = tuple[float | None, ...]
-OnProgress: TypeAlias = Callable[[Progress], None] | None
 
 
 @dataclass(frozen=True)
