@@ -107,7 +107,10 @@ def test_without_a_baseline_and_criteria_it_says_that_nothing_is_compared(
     assert "gate compared nothing: `cubic` in suite `plain`\n" in outcome.out
     assert "suite `plain` has no criteria: record a baseline with `--record DIR`, " in outcome.out
     stored = str(tmp_path / "baseline")
-    assert "has no criteria" not in cli("gate", str(path), "--cc", "cubic", "--record", stored).out
+    recorded = cli("gate", str(path), "--cc", "cubic", "--record", stored).out
+    assert recorded.endswith(f"recorded in {stored}; compare with it by `dumbbell gate {stored}`\n")
+    assert "has no criteria" not in recorded
+    assert "compared nothing" not in recorded
     assert "gate passed: `cubic`" in cli("gate", stored).out
 
 

@@ -193,9 +193,9 @@ def gate_command(
     if json:
         print_json(gate.to_dict())
     else:
-        print_gate(out(), gate)
+        print_gate(out(), gate, is_recorded=record is not None)
         if record is not None:
-            print_line(f"recorded in {record}")
+            print_line(f"recorded in {record}; compare with it by `dumbbell gate {record}`")
         elif gate.compares_nothing:
             print_line(
                 f"suite `{after.suite.name}` has no criteria: record a baseline with `--record "
@@ -305,15 +305,16 @@ def run_with_progress(
         )
 
 
-def print_gate(console: Console, gate: Gate) -> None:
-    """Print what changed and the outcome, for a person."""
+def print_gate(console: Console, gate: Gate, *, is_recorded: bool) -> None:
+    """Print what changed and the outcome, for a person; to record needs no outcome."""
     rows = [change_row(comparison) for comparison in changes(gate)]
     if rows:
         print_cases(CHANGE_COLUMNS, rows)
     rows = [criterion_row(outcome) for outcome in unmet(gate)]
     if rows:
         print_cases(CRITERION_COLUMNS, rows)
-    for line in [*outline(gate), headline(gate)]:
+    ending = [] if is_recorded and gate.compares_nothing else [headline(gate)]
+    for line in [*outline(gate), *ending]:
         console.print(line, markup=False, soft_wrap=True)
 
 
