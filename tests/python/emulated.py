@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
-
-__all__ = ["EMULATE", "PATH", "PYTHON", "needs", "python", "traces"]
+__all__ = ["EMULATE", "PATH", "PYTHON", "python", "traces"]
 
 EMULATE = (sys.executable, "-m", "dumbbell", "emulate")
 PATH = ("--rate", "10mbit", "--rtt", "40ms", "--buffer", "1bdp")
 PYTHON = sys.executable
-
-
-def needs(*commands: str) -> pytest.MarkDecorator:
-    """Skip where programs are missing."""
-    missing = [command for command in commands if shutil.which(command) is None]
-    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 
 def python(code: str) -> list[str]:

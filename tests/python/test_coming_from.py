@@ -14,7 +14,7 @@ import pytest
 
 from dumbbell.cli.mahimahi import ours
 from dumbbell.cli.tc import MORE, answer
-from tests.python.emulated import needs
+from tests.python.real_programs import needs
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "coming-from.md"
 #: A block of code, or code in a line.

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell
+from dumbbell.congestion_control.new import new
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -48,6 +49,27 @@ def test_the_readme_s_table_is_what_the_command_prints(capsys):
         row = next(line for line in readme.splitlines() if line.startswith(f"{group['cc']} "))
         assert rate in row
         assert share in row
+
+
+def test_the_tutorial_s_numbers_are_what_its_steps_print(tmp_path, monkeypatch):
+    tutorial = "docs/tutorial-write-a-cc.md"
+    text = (ROOT / tutorial).read_text(encoding="utf-8")
+    new("mine", tmp_path)
+    monkeypatch.chdir(tmp_path / "mine")
+    run = dumbbell.run(dumbbell.Scenario.from_toml("scenario.toml"))
+    for group, name in zip(run.groups, ("mine", "cubic"), strict=True):
+        row = next(line.split() for line in text.splitlines() if line.startswith(f"{name}  "))
+        assert row[2] == f"{group['goodput_bps'] / 1e6:.2f}"
+        assert row[4] == f"{100 * group['share']:.1f}"
+    file = Path("mine.bpf.c")
+    source = file.read_text(encoding="utf-8")
+    (step,) = code_blocks(tutorial, "c")
+    rates = []
+    for changed in (source, re.sub(r"(?=\treturn max\(\(u32\))", step, source)):
+        file.write_text(changed, encoding="utf-8")
+        lossy = dumbbell.run(["./mine.bpf.c"], loss="0.1%", time="60s")
+        rates.append(f"{lossy.groups[0]['goodput_bps'] / 1e6:.1f}")
+    assert f"The goodput is {rates[1]} Mbit/s instead of {rates[0]}." in text
 
 
 def test_a_string_is_not_a_list_of_groups():

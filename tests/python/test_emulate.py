@@ -18,8 +18,9 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from tests.python.emulated import EMULATE, PATH, PYTHON, needs, python
+from tests.python.emulated import EMULATE, PATH, PYTHON, python
 from tests.python.own_mounts import as_nobody, in_own_mounts
+from tests.python.real_programs import needs
 
 pytestmark = pytest.mark.kernel
 

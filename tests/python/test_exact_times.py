@@ -21,8 +21,9 @@ import pytest
 import dumbbell
 from dumbbell import Group, Link, Run, Scenario
 from dumbbell.run.programs import client_of
-from tests.python.emulated import EMULATE, PATH, PYTHON, needs
+from tests.python.emulated import EMULATE, PATH, PYTHON
 from tests.python.guests import built
+from tests.python.real_programs import iperf3, needs, number
 
 pytestmark = built
 
@@ -41,13 +42,6 @@ def emulated(*words: str, options: Sequence[str] = PATH) -> subprocess.Completed
     )
     assert done.returncode == 0, done.stderr
     return done
-
-
-def number(pattern: str, text: str) -> float:
-    """Return the number that a pattern finds."""
-    found = re.search(pattern, text, re.MULTILINE)
-    assert found is not None, text
-    return float(found[1])
 
 
 def virtual(*groups: Group | str, **words: Any) -> Run:
@@ -152,13 +146,6 @@ def test_iperf3_fills_the_link(way, version):
     end = json.loads(done.stdout)["end"]
     # Over IPv6 1428 of 1514 bytes are TCP's payload.
     assert 0.6 < 8 * end["sum_received"]["bytes"] / (0.94 * RATE_BPS) < 1.1
-
-
-def iperf3(options: str, **fields: Any) -> Group:
-    return Group(
-        client=f"iperf3 --client server --time 3 {options}", server="iperf3 --server --one-off",
-        ready="tcp:5201", jitter="0s", **fields,
-    )  # fmt: skip
 
 
 @needs("iperf3")

@@ -24,6 +24,7 @@ import dumbbell
 from dumbbell import Group, Link, Run, Scenario, _core
 from dumbbell.metrics import METRICS
 from dumbbell.run.programs import client_of
+from tests.python.real_programs import iperf3, needs
 
 pytestmark = pytest.mark.kernel
 
@@ -32,24 +33,9 @@ LINK_BPS = 20_000_000
 MARK = f"31{os.getpid()}"
 
 
-def needs(*commands: str) -> pytest.MarkDecorator:
-    missing = [command for command in commands if shutil.which(command) is None]
-    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
-
-
 def run(*groups: Group | str, **words: Any) -> Run:
     asked = {"rate": "20mbit", "rtt": "20ms", "buffer": "2bdp", "time": "20s", **words}
     return dumbbell.run(Scenario(groups, **asked), engine="kernel")
-
-
-def iperf3(options: str, **fields: Any) -> Group:
-    return Group(
-        client=f"iperf3 --client server --time 3 {options}",
-        server="iperf3 --server --one-off",
-        ready="tcp:5201",
-        jitter="0s",
-        **fields,
-    )
 
 
 def processes_of(mark: str) -> list[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.python.emulated import needs
 from tests.python.guests import built
 from tests.python.netem_models import (
     MODELS,
@@ -18,6 +17,7 @@ from tests.python.netem_models import (
     probed,
     runs_of,
 )  # fmt: skip
+from tests.python.real_programs import needs
 
 #: Fixed before the first run: of some 30 comparisons one is below it by chance in 3 % of all cases.
 LEAST_P = 0.001

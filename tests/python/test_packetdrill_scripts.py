@@ -9,8 +9,8 @@ import pytest
 
 from dumbbell.kernels import find
 from tests.python import packetdrill_scripts as packetdrill
-from tests.python.emulated import needs
 from tests.python.guests import built
+from tests.python.real_programs import needs
 
 #: Repetitions, each with other random numbers: as many as take a few minutes.
 SEEDS = (1, 2)

@@ -28,6 +28,7 @@ import pytest
 
 import dumbbell
 from dumbbell.emulation.path import EmulatedPath
+from tests.python.real_programs import needs, number
 
 pytestmark = pytest.mark.kernel
 
@@ -43,12 +44,6 @@ PAYLOAD_SHARE = 0.94
 #: A directory with quinn's `client` and `server`.
 QUINN = os.environ.get("DUMBBELL_QUINN", "")
 both_versions = pytest.mark.parametrize("version", [4, 6], ids=["IPv4", "IPv6"])
-
-
-def needs(*commands: str) -> pytest.MarkDecorator:
-    """Skip where programs are missing."""
-    missing = [command for command in commands if shutil.which(command) is None]
-    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 
 def needs_package(name: str) -> pytest.MarkDecorator:
@@ -95,13 +90,6 @@ def forwarded_bytes(path: EmulatedPath) -> dict[str, int]:
     """Return what crossed each link until now."""
     time.sleep(0.1)  # what is shown is up to 20 ms old
     return {link["name"]: link["forwarded_bytes"] for link in path.stats()["links"]}
-
-
-def number(pattern: str, text: str) -> float:
-    """Return the number that a pattern finds."""
-    found = re.search(pattern, text)
-    assert found is not None, text
-    return float(found[1])
 
 
 @needs("ping")

@@ -20,9 +20,10 @@ import pytest
 import dumbbell
 from dumbbell.base.errors import EngineError
 from dumbbell.kernels import find
-from tests.python.emulated import EMULATE, PYTHON, needs
+from tests.python.emulated import EMULATE, PYTHON
 from tests.python.guests import built
 from tests.python.own_mounts import NOBODY, as_nobody
+from tests.python.real_programs import needs
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 VIRTUAL = (*EMULATE, "--virtual", "--rate", "50mbit", "--rtt", "40ms")

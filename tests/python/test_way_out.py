@@ -13,7 +13,8 @@ import pytest
 
 from dumbbell.emulation import way_out
 from dumbbell.emulation.way_out import PathAround, WayOut, address_of, path_around
-from tests.python.emulated import EMULATE, PYTHON, needs
+from tests.python.emulated import EMULATE, PYTHON
+from tests.python.real_programs import needs
 
 PATH = ("--rate", "10mbit", "--buffer", "1bdp", "--quiet")
 #: Addresses for documentation (RFC 5737): the machine's network, and a host beyond it.
