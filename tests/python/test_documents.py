@@ -135,3 +135,15 @@ def test_a_laboratory_note_is_dated_and_in_the_index():
         (date,) = re.findall(r"^Laboratory note, last measured ([\d-]+)\.$", text, re.MULTILINE)
         row = next(line for line in index.splitlines() if f"]({note.name})" in line)
         assert row.endswith(f"| {date} |")
+
+
+def test_every_tool_is_named_where_one_finds_it():
+    """By the Makefile, a document or a test; what tools import is named by these."""
+    places = [ROOT / "Makefile", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"),
+              *ROOT.glob("course/teacher/*.md"), *ROOT.glob("tests/python/*.py")]  # fmt: skip
+    named = "\n".join(path.read_text(encoding="utf-8") for path in places)
+    tools = {path: path.read_text(encoding="utf-8") for path in ROOT.glob("tools/*.py")}
+    assert len(tools) > 30
+    imports = re.findall(r"^(?:from|import) (\w+)", "\n".join(tools.values()), re.MULTILINE)
+    unnamed = [p.name for p in tools if p.name not in named and p.stem not in imports]
+    assert unnamed == []
