@@ -19,7 +19,8 @@ from dumbbell.gate.subject import Measure
 from dumbbell.metrics import METRICS, Observation, Warmup, measure, metric_named, register
 from dumbbell.models import Bottleneck, DoesNotApply
 from dumbbell.models.reference_goodputs import reference_goodputs
-from dumbbell.plots.run_figures import draw_run, draw_series, drawn_links
+from dumbbell.plots.queue_figures import drawn_links
+from dumbbell.plots.run_figures import draw_run, draw_series
 from dumbbell.report.source import sweep_of_run
 from dumbbell.report.sweep_page import render_sweep
 from dumbbell.run.verdict import evaluate

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell.plots import run_figures
-from dumbbell.plots.run_figures import SERIES, Quantity
+from dumbbell.plots.quantities import SERIES, Quantity
 from dumbbell.report.chart import chart
 from dumbbell.report.language import japanese, page_text
 from dumbbell.report.source import sweep_of_run

@@ -15,7 +15,7 @@ from dumbbell.explore.controls import OF_PROGRAMS
 from dumbbell.fit.figures import CAPTION
 from dumbbell.metrics import METRICS
 from dumbbell.models.allocations import ALLOCATIONS
-from dumbbell.plots.run_figures import SERIES
+from dumbbell.plots.quantities import SERIES
 from dumbbell.report.language import bilingual, japanese, page_text
 from dumbbell.report.xval_figures import SERIES as XVAL_SERIES
 from dumbbell.run.engine import KERNEL, SIMULATOR

@@ -26,15 +26,10 @@ from dumbbell.plots.kinds.request import Request
 from dumbbell.plots.kinds.scatter import default_pair
 from dumbbell.plots.labels import check_labels, group_labels
 from dumbbell.plots.paper_figure import FORMATS, STYLES, file_names, save_for_print
+from dumbbell.plots.quantities import SERIES, USUAL_SERIES
 from dumbbell.plots.result_figures import USUAL, ResultFigures, usual_names
 from dumbbell.plots.result_source import ResultSource
-from dumbbell.plots.run_figures import (
-    SERIES,
-    USUAL_SERIES,
-    draw_series,
-    names_of,
-    usual_series,
-)
+from dumbbell.plots.run_figures import draw_series, names_of, usual_series
 from dumbbell.plots.tidy import Source
 from dumbbell.report.side_by_side import second_view
 from dumbbell.report.source import kind_of, load_results

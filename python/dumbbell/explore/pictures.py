@@ -10,7 +10,8 @@ from dumbbell.figures import Figure
 from dumbbell.metrics.metric import AT
 from dumbbell.plots import group_colors, group_labels
 from dumbbell.plots.mode_marks import MODES, modes_of
-from dumbbell.plots.run_figures import Drawable, drawables
+from dumbbell.plots.quantities import Drawable
+from dumbbell.plots.run_figures import drawables
 from dumbbell.report.chart import chart
 from dumbbell.run import Run
 

@@ -12,8 +12,9 @@ from dumbbell.figures.figure import FloatArray
 from dumbbell.figures.floats import to_floats
 from dumbbell.metrics import METRICS
 from dumbbell.plots.capacity import capacity_mbps
+from dumbbell.plots.quantities import SERIES
 from dumbbell.plots.result_figures import SweepView, with_unit
-from dumbbell.plots.run_figures import SERIES, column_of, drawables, names_of
+from dumbbell.plots.run_figures import column_of, drawables, names_of
 from dumbbell.plots.sweep_layout import Facet
 from dumbbell.plots.tidy import Quantity, Values
 from dumbbell.plots.transfer_figures import TIMES

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,11 +13,26 @@ import pyarrow.compute as pc
 from dumbbell.base.errors import ResultError, nearest
 from dumbbell.figures.figure import MAX_POINTS, Curve, Figure, FloatArray, Mark
 from dumbbell.figures.floats import to_floats
-from dumbbell.figures.style import PATTERNS, UNKNOWN_COLOR, shades
+from dumbbell.figures.style import shades
 from dumbbell.metrics.metric import AT
 from dumbbell.plots.capacity import CAPACITY_COLOR, capacity_mbps, peaks_above
 from dumbbell.plots.labels import group_colors, group_labels
 from dumbbell.plots.mode_marks import mode_marks
+from dumbbell.plots.quantities import (
+    SERIES,
+    USUAL_SERIES,
+    Drawable,
+    dashes_of,
+    figure_of,
+    has_values,
+    state_unit,
+)  # fmt: skip
+from dumbbell.plots.queue_figures import (
+    drawn_links,
+    queue_by_group,
+    queue_series,
+    statistics_series,
+)
 from dumbbell.plots.state_values import first_state, state_values
 from dumbbell.plots.time_grid import TimeGrid, mean_at_each_sample
 from dumbbell.plots.transfer_figures import draw_transfers
@@ -27,62 +41,14 @@ from dumbbell.run.columns import BY_GROUP
 from dumbbell.run.directions import payload_link
 from dumbbell.run.links import queue_rows
 
-__all__ = [
-    "MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "Drawable", "draw_run", "draw_series", "drawables",
-    "usual_series",
-]  # fmt: skip
+__all__ = ["MAX_FLOW_LINES", "draw_run", "draw_series", "drawables", "usual_series"]
 
 #: Points of a goodput curve; of a run with more samples, half as many means.
 RATE_POINTS = 200
 #: Flows of a run that have a curve each; with more flows, each group has one.
 MAX_FLOW_LINES = 8
-#: Links of a run whose queues are drawn, the most used ones; more do not fit a page.
-MAX_LINKS = 8
 #: State series of a congestion control algorithm, in the order in which it declares them.
 MAX_STATES = 8
-#: A unit that is a fraction: ``/256``.
-FRACTION = re.compile(r"/([1-9]\d{0,17})", re.ASCII)
-#: Unit suffixes of state series, and what they are drawn in.
-STATE_UNITS = (
-    ("_bps", "Mbit/s", 1e-6), ("_us", "ms", 1e-3), ("_ms", "ms", 1.0), ("_ns", "ms", 1e-6),
-    ("_pkts", "packets", 1.0), ("_bytes", "bytes", 1.0), ("_pct", "%", 1.0), ("_ppb", "%", 1e-7),
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A column of a table that can be drawn.
-
-    Attributes
-    ----------
-    column
-        Its name.
-    title, unit
-        As an axis is labelled.
-    scale
-        From the column's unit to that one.
-    table
-        ``flows`` or ``queue``.
-    """
-
-    column: str
-    title: str
-    unit: str
-    scale: float = 1.0
-    table: str = "flows"
-
-
-#: What every run can be drawn by; its congestion control algorithms' state series come after these.
-SERIES = {
-    "goodput": Quantity("goodput_bps", "goodput", "Mbit/s", 1e-6),
-    "cwnd": Quantity("cwnd_pkts", "cwnd", "packets"),
-    "inflight": Quantity("inflight_pkts", "inflight", "packets"),
-    "rtt": Quantity("rtt_us", "RTT", "ms", 1e-3),
-    "queue": Quantity("backlog_pkts", "queue", "packets", table="queue"),
-    "sojourn": Quantity("sojourn_us", "time in the queue", "ms", 1e-3, table="queue"),
-}
-#: What is drawn unless other series are chosen.
-USUAL_SERIES = ("goodput", "cwnd", "rtt", "queue")
 
 
 @dataclass(frozen=True)
@@ -93,23 +59,6 @@ class Line:
     color: str
     flows: tuple[int, ...]
     dashed: int
-
-
-@dataclass(frozen=True)
-class Drawable:
-    """A figure that a run has values for.
-
-    Attributes
-    ----------
-    name, title
-        The figure's.
-    draw
-        Draws it.
-    """
-
-    name: str
-    title: str
-    draw: Callable[[], Figure]
 
 
 def draw_run(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
@@ -166,11 +115,6 @@ def over_time(run: Run, max_points: int) -> list[Drawable]:
 def marked(draw: Callable[[], Figure], marks: Sequence[Mark]) -> Figure:
     """Draw a figure with marks."""
     return replace(draw(), marks=tuple(marks))
-
-
-def has_values(column: pa.ChunkedArray) -> bool:
-    """Whether a column has any value."""
-    return bool(column.null_count < len(column))
 
 
 def draw_series(run: Run, names: Sequence[str], max_points: int = MAX_POINTS) -> list[Figure]:
@@ -247,95 +191,6 @@ def flow_lines(run: Run) -> list[Line]:
     ]  # fmt: skip
 
 
-def dashes_of(number: int) -> int:
-    """Return how the curves of a group are broken, for grey paper."""
-    return number % PATTERNS
-
-
-def queue_series(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list[Drawable]:
-    """Return the columns of a link's queue; if there are several links, each is named."""
-    several = len(run.links) > 1
-    found = []
-    for name, quantity in SERIES.items():
-        if quantity.table != "queue" or not has_values(rows[quantity.column]):
-            continue
-        title = label = quantity.title
-        if several:
-            name, title, label = f"{name}{AT}{link}", f"{title} · {link}", f"{label} at {link}"
-        draw = partial(draw_queue, run, rows, grid, quantity, (name, title, label))
-        found.append(Drawable(name, title, draw))
-    return found
-
-
-def draw_queue(
-    run: Run, rows: pa.Table, grid: TimeGrid, quantity: Quantity, words: tuple[str, str, str]
-) -> Figure:
-    """Draw a column of a link's queue, by its name, title and label."""
-    time_s, values = to_floats(rows["time_us"]) / 1e6, to_floats(rows[quantity.column])
-    drawn = grid.extremes(time_s, quantity.scale * values)
-    return figure_of(run, *words, quantity.unit, [Curve("", grid.time_s, drawn, UNKNOWN_COLOR)])
-
-
-def queue_by_group(
-    run: Run, rows: pa.Table, grid: TimeGrid, link: str, looks: Sequence[tuple[str, str]]
-) -> Drawable:
-    """Return what waits of each group in a link's queue, each with its name and colour."""
-    several = len(run.links) > 1
-    name = f"queue-by-group{AT}{link}" if several else "queue-by-group"
-    title = f"queue by group · {link}" if several else "queue by group"
-    y_label = f"queue at {link} by group" if several else "queue by group"
-    draw = partial(draw_by_group, run, rows, grid, (name, title, y_label), looks)
-    return Drawable(name, title, draw)
-
-
-def draw_by_group(
-    run: Run,
-    rows: pa.Table,
-    grid: TimeGrid,
-    words: tuple[str, str, str],
-    looks: Sequence[tuple[str, str]],
-) -> Figure:
-    """Draw what waits of each group, by the figure's name, title and label."""
-    curves = []
-    for group in pc.unique(rows["group"]).to_pylist():
-        mine = rows.filter(pc.equal(rows["group"], group))
-        time_s, bytes_ = to_floats(mine["time_us"]) / 1e6, to_floats(mine["backlog_bytes"])
-        drawn = grid.extremes(time_s, 1e-3 * bytes_)
-        label, color = looks[group]
-        curves.append(Curve(label, grid.time_s, drawn, color, dashed=dashes_of(group)))
-    return figure_of(run, *words, "kB", curves)
-
-
-def statistics_series(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list[Drawable]:
-    """Return what a link's queue discipline declares as series, in the units of state series."""
-    several = len(run.links) > 1
-    where = f" at {link}" if several else ""
-    found = []
-    names = rows.column_names
-    for column in names[1 + names.index("link") :] if has_link(rows) else []:
-        if not has_values(rows[column]):
-            continue
-        title, unit, scale = state_unit(column, "")
-        name = f"{title}{AT}{link}" if several else title
-        heading = f"{title} · {run.link(link).get('queue', link)}{where}"
-        quantity = Quantity(column, heading, unit, scale, "queue")
-        words = (name, heading, f"{title}{where}")
-        found.append(Drawable(name, heading, partial(draw_queue, run, rows, grid, quantity, words)))
-    return found
-
-
-def has_link(rows: pa.Table) -> bool:
-    """Whether a table `queue` names its links; it does not in results of earlier versions."""
-    return "link" in rows.column_names
-
-
-def drawn_links(run: Run) -> list[str]:
-    """Return the links whose queues are drawn, in the result's order."""
-    used = sorted(run.links, key=lambda link: -link["utilization"])[:MAX_LINKS]
-    names = {link["name"] for link in used}
-    return [link["name"] for link in run.links if link["name"] in names]
-
-
 def draw_quantity(
     run: Run, table: pa.Table, grid: TimeGrid, lines: Sequence[Line], name: str
 ) -> Figure:
@@ -373,22 +228,6 @@ def draw_capacity(run: Run, grid: TimeGrid) -> list[Curve]:
     if mbps is None:
         return []
     return [Curve("capacity", bins, np.append(mbps, mbps[-1:]), CAPACITY_COLOR, shape="area")]
-
-
-def figure_of(
-    run: Run, name: str, title: str, label: str, unit: str, curves: Sequence[Curve],
-    y_names: Sequence[str] = (),
-) -> Figure:  # fmt: skip
-    """Return a figure over the time of a run."""
-    return Figure(
-        name=name,
-        title=title,
-        x_label="time (s)",
-        y_label=f"{label} ({unit})" if unit else label,
-        curves=tuple(curves),
-        x_range=(0.0, run.summary["duration_ns"] / 1e9),
-        y_names=tuple(y_names),
-    )
 
 
 def column_of(
@@ -435,17 +274,3 @@ def draw_state(
     y_label = f"{title} of {label}" if len(run.scenario.groups) > 1 else title
     name = f"state-{group}.{title}"
     return figure_of(run, name, f"{title} · {label}", y_label, unit, [curve], names)
-
-
-def state_unit(name: str, declared: str) -> tuple[str, str, float]:
-    """Return a state's name without its unit, the unit it is drawn in, and the factor to it.
-
-    A state declared in fractions, like BBR's gains in ``/256``, is drawn as a plain number.
-    """
-    for suffix, unit, scale in STATE_UNITS:
-        if name.endswith(suffix):
-            return name.removesuffix(suffix), unit, scale
-    fraction = FRACTION.fullmatch(declared)
-    if fraction is not None:
-        return name, "", 1 / int(fraction[1])
-    return name, "", 1.0
