@@ -67,6 +67,18 @@ def test_names_are_not_found_again_for_each_group_and_link(monkeypatch):
     assert asked.count(2) == asked.count(6) > 0
 
 
+def test_a_kernel_that_lets_no_state_be_read_is_named(nagi_run):
+    tables = {name: nagi_run.tables[name] for name in ("flows", "queue")}
+    unread = Run(nagi_run.scenario, {**nagi_run.summary, "engine": "kernel"}, tables)
+    why = "no series `mode`: the kernel let no state be read; see `dumbbell doctor`"
+    with pytest.raises(ResultError, match=why):
+        draw_series(unread, ["mode"])
+    with pytest.raises(KeyError, match="the kernel let none be read"):
+        unread.state(0)
+    with pytest.raises(ResultError, match="no series `modee`; known"):
+        draw_series(unread, ["modee"])
+
+
 def test_one_group_has_no_such_table():
     alone = dumbbell.run(Scenario(["cubic"], time="1s"))
     with pytest.raises(ResultError, match="only runs of several groups"):

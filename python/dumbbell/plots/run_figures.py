@@ -142,8 +142,17 @@ def draw_series(run: Run, names: Sequence[str], max_points: int = MAX_POINTS) ->
         raise ResultError(
             "the run recorded no time series; run it with a sample interval, like `10ms`"
         )
+    unread = {
+        state_unit(each.name, each.unit)[0]
+        for group in range(len(run.scenario.groups))
+        if run.lacks_state(group)
+        for each in run.series(group)
+    }
     known = list(dict.fromkeys(name for each in drawn for name in names_of(each.name)))
     for name in names:
+        if name in unread - {*known}:
+            why = "the kernel let no state be read; see `dumbbell doctor`"
+            raise ResultError(f"the run has no series `{name}`: {why}")
         if name not in known:
             hint = nearest(name, known) or f": it has {', '.join(known)}"
             raise ResultError(f"the run has no series `{name}`{hint}")

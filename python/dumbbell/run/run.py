@@ -250,9 +250,15 @@ class Run:
         for name in self.tables:
             if name.startswith(f"state-{group}-"):
                 return self.tables[name]
-        declared = self.series(group) and not self.scenario.groups[group].cc.is_kernels_own
-        why = "; the kernel let none be read: see `dumbbell doctor`" if declared else ""
-        raise KeyError(f"group {group} has no state series{why}")
+        why = "; the kernel let none be read: see `dumbbell doctor`"
+        raise KeyError(f"group {group} has no state series{why if self.lacks_state(group) else ''}")
+
+    def lacks_state(self, group: int) -> bool:
+        """Whether the kernel let nothing be read of the state that a group's algorithm declares."""
+        chosen = self.scenario.groups[group]
+        is_ours = chosen.client is None and not chosen.cc.is_kernels_own
+        is_there = any(name.startswith(f"state-{group}-") for name in self.tables)
+        return self.engine == KERNEL and is_ours and bool(self.series(group)) and not is_there
 
     def series(self, group: int) -> tuple[Series, ...]:
         """Return the state series that a group's congestion control declared when it ran."""
