@@ -5,12 +5,10 @@ The searches here are small; `test_search_faults.py` has those of docs/search.md
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import random
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,42 +16,23 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Scenario
-from dumbbell.base.errors import ResultError, ScenarioError
-from dumbbell.compare.fair_part import fair_bits, part_of
-from dumbbell.compare.reference import ReferencePair, Side, compared, mean_values
+from dumbbell.base.errors import ResultError
+from dumbbell.compare.fair_part import fair_bits
+from dumbbell.compare.reference import ReferencePair, Side, mean_values
 from dumbbell.compare.worst import WORST, Worst, worst_named
 from dumbbell.metrics import METRICS, ChosenMetrics, value_in
-from dumbbell.run import engine
-from dumbbell.scenario.file import format_scenario
-from dumbbell.scenario_space.candidate import Candidate, Plain, with_drawn_phase
-from dumbbell.scenario_space.kind import Roles
+from dumbbell.scenario_space.candidate import Candidate
 from dumbbell.scenario_space.path_kinds import Flows, LinkRate
-from dumbbell.scenario_space.scale import logarithmic, roundness
-from dumbbell.scenario_space.space import SPACES, Space, space_named
-from dumbbell.testing import assert_keeps_up, scenarios
-from dumbbell_studies.search import confirm, search
+from dumbbell.scenario_space.space import Space, space_named
+from dumbbell.testing import assert_keeps_up
+from dumbbell_studies.search import search
 from dumbbell_studies.search.evaluator import Evaluator
-from dumbbell_studies.search.search import SearchResult, bound_of
-from dumbbell_studies.search.shrink import shrink
-from dumbbell_studies.search.variation import crossed, drawn, mutated
-from dumbbell_studies.search.weakness import Weakness
+from dumbbell_studies.search.variation import drawn
 from tests.python.planted_faults import BBR_TIMEOUT, CUBIC_IDLE, RENO_NO_SACK
+from tests.python.searched import BASE, plain_of
 
-BASE = Scenario(["reno"], time="8s", sample="50ms")
 PAYLOAD = 1448 / 1514
 PULSES = "datagram:size=1472B,burst=33,interval=1s"
-
-
-def plain_of(base: Scenario, against: str = "cubic") -> Plain:
-    choice = dumbbell.CongestionControlChoice.parse
-    return Plain(base, base.groups[0].cc, choice(against))
-
-
-def test_the_phase_is_drawn_from_a_packet_s_time_on_the_link_unless_a_group_says_another():
-    """A packet of 1514 bytes takes 1.2112 ms at 10 Mbit/s."""
-    groups = [Group("cubic"), Group("reno", rtt_dither="3us")]
-    drawn_phase = with_drawn_phase(Scenario(groups, rate="10mbit"))
-    assert [str(group.rtt_dither) for group in drawn_phase.groups] == ["1211.2us", "3us"]
 
 
 def test_seeds_of_a_search_differ_in_their_phase():
@@ -226,85 +205,6 @@ def test_what_cannot_be_searched_is_refused(cli, words, why):
     assert why in outcome.err
 
 
-def test_every_space_makes_scenarios_that_a_file_says_too(tmp_path):
-    source = random.Random(5)  # noqa: S311
-    for name in SPACES:
-        space = space_named(name, BASE)
-        candidates = [drawn(space, source) for _ in range(20)]
-        candidates += [mutated(each, space, source) for each in candidates]
-        candidates += [
-            crossed(source.choice(candidates), source.choice(candidates), source) for _ in range(10)
-        ]
-        made = 0
-        for each in candidates:
-            try:
-                scenario = each.scenario(plain_of(BASE), is_reference=False, seed=3)
-            except ScenarioError:
-                continue
-            made += 1
-            path = tmp_path / "s.toml"
-            path.write_text(format_scenario(scenario), encoding="utf-8")
-            assert Scenario.from_toml(path).to_json() == scenario.to_json()
-        assert made > 40
-
-
-def test_shrinking_leaves_what_is_needed_and_rounds_it():
-    """Fails whenever the buffer is below 0.4 BDP and there is an outage of at least 100 ms."""
-    space = space_named("loss-window", BASE)
-    source = random.Random(1)  # noqa: S311
-    asked = 0
-
-    def fails(candidate: Candidate) -> bool:
-        found = {each.name: each.values for each in candidate.elements}
-        return (
-            found.get("buffer", {"percent": 100})["percent"] < 40
-            and found.get("outage", {"off_ms": 0})["off_ms"] >= 100
-        )
-
-    def first_failing(candidates: list[Candidate]) -> Candidate | None:
-        nonlocal asked
-        asked += len(candidates)
-        return next((each for each in candidates if fails(each)), None)
-
-    kinds = space.kinds
-    big = Candidate.of(
-        [
-            kinds["buffer"].element((35,)),
-            kinds["outage"].element((2500, 120)),
-            *(space.draw(source, name) for name in ("rate", "rtt", "outages", "pulses")),
-        ]
-    )
-    small = shrink(big, first_failing)
-    assert [(each.name, each.numbers) for each in small.elements] == [
-        ("buffer", (20,)), ("outage", (2000, 100)),
-    ]  # fmt: skip
-    assert asked < 60
-
-
-def test_pulses_near_the_timeout_starve_reno_and_not_bbr():
-    """The shrew attack: its pulses fill a link of 50 Mbit/s twice for 50 ms, 31 times."""
-    pulses = space_named("cross", BASE).kinds["pulses"].element((200, 50, 550))
-    candidate = Candidate.of([pulses])
-    plain = plain_of(BASE.replace(time="18s"), "bbr")
-    parts = []
-    for is_reference in (False, True):
-        run = dumbbell.run(candidate.scenario(plain, is_reference=is_reference, seed=3))
-        sent = sum(flow["sent_pkts"] for flow in run.summary["flows"] if flow["group"] == 1)
-        assert sent == pytest.approx(31 * 2 * 50e6 * 0.05 / (1514 * 8), rel=0.1)
-        parts.append(part_of(run.scenario, run.summary, 0))
-    assert parts[0] < 0.4
-    assert parts[1] > 0.8
-    said = "with pulses of datagrams at 200 % of the link, 50 ms long, every 550 ms"
-    assert pulses.kind.phrase(pulses.values, Roles("reno", "bbr")) == said
-
-
-def test_round_numbers_come_first():
-    scale = logarithmic(1, 1000)
-    assert scale.rounder(120) == [100, 200, 90, 80, 70, 60]
-    assert all(roundness(each) < roundness(350) for each in scale.rounder(350))
-    assert scale.rounder(100) == [] or roundness(scale.rounder(100)[0]) < roundness(100)
-
-
 @pytest.mark.parametrize(
     ("groups", "fields", "expected"),
     [
@@ -347,118 +247,3 @@ def test_the_assertion_says_what_both_did_and_refuses_what_does_not_count():
     assert_keeps_up(bad.replace(rtt="40ms"), "cubic", seeds=1)
     with pytest.raises(ResultError, match="does not count: cubic gets"):
         assert_keeps_up(bad.replace(loss="50%", time="2s"), "cubic", seeds=1)
-
-
-def test_hypothesis_draws_scenarios_and_shrinks_them():
-    from hypothesis import HealthCheck, Phase, find, given, settings
-
-    quiet = settings(
-        max_examples=20, database=None, derandomize=True, deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
-
-    @quiet
-    @given(scenarios("reno", space="cross", time="3s"))
-    def each_is_run(scenario):
-        assert scenario.groups[0].cc.name == "reno"
-        json.loads(scenario.to_json())
-
-    each_is_run()
-    some = settings(quiet, max_examples=500, phases=[Phase.generate, Phase.shrink])
-    found = find(scenarios("reno"), lambda s: s.groups[0].flows >= 4, settings=some)
-    assert found.groups[0].flows == 4
-    assert (str(found.rate), found.seed) == ("50mbit", 1)
-
-
-def test_spaces_are_declared_once():
-    for name in SPACES:
-        space: Space = space_named(name, BASE)
-        assert all(kind.name == key for key, kind in space.kinds.items())
-
-
-@pytest.fixture
-def shallow() -> Weakness:
-    """Copa in a buffer of 0.1 BDP, as a search would have found it."""
-    plain = plain_of(Scenario(["copa"], time="3s", sample="50ms"))
-    kinds = space_named("static", plain.scenario).kinds
-    candidate = Candidate.of([kinds["flows"].element((8,)), kinds["buffer"].element((10,))])
-    worst = worst_named("drop_rate")
-    return Weakness(plain, worst, candidate, candidate, 0.7, 0.01, (0.69,) * 20, 0.3, 1)
-
-
-def test_what_does_not_hold_on_fresh_seeds_is_no_failure(shallow, cli, monkeypatch, tmp_path):
-    scores = (0.69,) * 19 + (0.2,)
-    found = SearchResult(dataclasses.replace(shallow, scores=scores), 0.69, 49, 100)
-    monkeypatch.setattr("dumbbell_studies.cli.search.search", lambda *_, **__: found)
-    outcome = cli("search", "copa", "--worst", "drop_rate", "--out", str(tmp_path / "found"))
-    assert outcome.code == 0
-    assert "Fails on 19 of 20 fresh seeds" in outcome.out
-    assert "fresh seeds do not confirm it" in outcome.err
-    assert not (tmp_path / "found").exists()
-
-
-def test_a_run_fails_from_what_a_failure_is_at_least():
-    gap = worst_named("gap")
-    assert (bound_of(0.9, gap), bound_of(0.3, gap)) == (0.45, gap.least)
-
-
-def test_seeds_that_do_not_count_refute_nothing_but_most_must_count(shallow):
-    some = dataclasses.replace(shallow, scores=(0.69,) * 11 + (None,) * 9)
-    assert some.holds
-    assert some.proof.startswith("Fails on 11 of 11 fresh seeds; ")
-    assert some.proof.endswith("; 9 more did not count.")
-    assert not dataclasses.replace(shallow, scores=(0.69,) * 10 + (None,) * 10).holds
-
-
-def test_what_ctrl_c_kept_was_not_checked_and_is_written(shallow, cli, monkeypatch, tmp_path):
-    kept = dataclasses.replace(shallow, scores=(0.69, 0.69, 0.2), is_checked=False)
-    found = SearchResult(kept, 0.69, 49, 100, is_interrupted=True)
-    monkeypatch.setattr("dumbbell_studies.cli.search.search", lambda *_, **__: found)
-    outcome = cli("search", "copa", "--worst", "drop_rate", "--out", str(tmp_path / "found"))
-    assert "Fails on 2 of 3 seeds of the search, unchecked; " in outcome.out
-    assert "do not confirm" not in outcome.err
-    assert (tmp_path / "found" / "copa_drop_rate.toml").is_file()
-
-
-def test_what_the_kernel_shows_too_is_confirmed(shallow, fabricated_kernel):
-    """On a fabricated kernel, which does what the simulator does."""
-    confirmed = confirm(shallow)
-    assert confirmed.confirmation is not None
-    assert (confirmed.confirmation.status, confirmed.confirmation.why) == ("confirmed", "")
-    assert (
-        confirmed.proof
-        == "Fails on 20 of 20 fresh seeds; the values are means over all; confirmed."
-    )
-    assert fabricated_kernel.runs == 6
-    milder = confirm(dataclasses.replace(shallow, bound=0.99)).confirmation
-    assert milder is not None
-    assert milder.status == "simulator only"
-    assert "not above 0.99" in milder.why
-
-
-def test_an_invalid_run_on_the_kernel_is_replaced(shallow, fabricated_kernel, monkeypatch):
-    seeds: list[list[int]] = []
-
-    def spoiled(pairs, *words, **named):
-        seeds.append([pair[0].seed for pair in pairs])
-        outcomes = compared(pairs, *words, **named)
-        if len(seeds) == 1:
-            outcomes[0] = ReferencePair(
-                Side(None, 0.0, "an impossible window"), outcomes[0].reference
-            )
-        return outcomes
-
-    monkeypatch.setattr(import_module("dumbbell_studies.search.search"), "compared", spoiled)
-    found = confirm(shallow).confirmation
-    assert found is not None
-    assert (found.status, len(found.scores)) == ("confirmed", 3)
-    assert seeds == [[1, 2, 3], [4]]
-    assert fabricated_kernel.runs == 8
-
-
-def test_what_the_kernel_cannot_run_is_of_the_simulator_only(shallow, monkeypatch):
-    monkeypatch.setattr(engine, "may_make_namespaces", lambda: False)
-    found = confirm(shallow).confirmation
-    assert found is not None
-    assert found.status == "simulator only"
-    assert "needs root's privileges" in found.why
