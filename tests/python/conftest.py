@@ -39,8 +39,8 @@ gc.set_threshold(50_000, 20, 20)
 FACTS = facts()
 _, KERNEL, BPF, _ = abilities(FACTS)
 BY_NAME = {fact.name: fact for fact in FACTS}
-#: The kernel loads our algorithms and refuses root (EPERM) what reads their state, which most tests
-#: look at. Any other fault of the iterators is ours, and fails tests.
+#: The kernel loads our algorithms and refuses root (EPERM) what reads their state. Any other fault
+#: of the iterators is ours, and fails tests.
 IS_REFUSED = (
     "BPF iterators" in BY_NAME
     and BY_NAME["struct_ops"].status == "ok"
@@ -55,10 +55,11 @@ KERNEL_MARK = "mark.kernel"
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip `kernel` where the kernel engine cannot run, and `kernel(bpf=True)` without BPF.
 
-    Where the state of our algorithms cannot be read, only `kernel(state=False)` runs.
+    Where the state of our algorithms cannot be read, `kernel(state=True)`, which looks at it, is
+    skipped.
     """
     closest = item.get_closest_marker("kernel")
-    if closest is not None and IS_REFUSED and closest.kwargs.get("state", True):
+    if closest is not None and IS_REFUSED and closest.kwargs.get("state"):
         pytest.skip(f"BPF iterators: {BY_NAME['BPF iterators'].value}")
     for mark in item.iter_markers("kernel"):
         for ability in [KERNEL, BPF] if mark.kwargs.get("bpf") else [KERNEL]:

@@ -74,7 +74,7 @@ def test_dctcps_receivers_echo_each_mark(tmp_path):
     assert 0.3 * marked_pkts < echoes <= marked_pkts
 
 
-@needs_bpf
+@pytest.mark.kernel(bpf=True, state=True)
 def test_prague_is_an_l4s_sender(cli, tmp_path):
     """AccECN both ways, and ECT(1) from the relay: it has DualPI2's L4S queue to itself."""
     options = "--queue dualpi2 --rate 20mbit --rtt 20ms --time 4s --engine kernel"
@@ -204,7 +204,7 @@ def test_datagrams_have_the_codepoint_of_their_traffic(ecn, nothing_left):
     assert not checks & {"conservation", "order"}
 
 
-@needs_bpf
+@pytest.mark.kernel(bpf=True, state=True)
 def test_our_own(nothing_left):
     asked = scenario("copa:mode_window_rtts=5", "bbr")
     run = dumbbell.run(asked, engine="kernel")
@@ -218,7 +218,7 @@ def test_our_own(nothing_left):
     assert modes <= {"default", "competitive", "loss"}
 
 
-@pytest.mark.kernel(bpf=True, state=False)
+@needs_bpf
 def test_where_the_kernel_lets_no_state_be_read_ours_runs_without_series_of_it(nothing_left):
     run = dumbbell.run(scenario("copa"), engine="kernel")
     assert run.summary["flows"][0]["received_bytes"] > 100_000
