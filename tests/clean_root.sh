@@ -86,7 +86,7 @@ run_on_the_kernel() {
 	if [ -e /sys/kernel/btf/vmlinux ]; then
 		inside dumbbell run copa cubic --buffer 2bdp --time 3s --engine kernel --json \
 			| grep '"engine": "kernel"' >/dev/null || fail "$suite: no run on the kernel"
-		echo "$suite: built-in congestion controls ran on the kernel"
+		echo "$suite: built-in algorithms ran on the kernel"
 	else
 		echo "$suite: SKIPPED the kernel engine: this kernel has no BTF"
 	fi

@@ -35,7 +35,7 @@ PATTERNS = {
     ),
 }
 LIMITS = {
-    "count noun": 33,
+    "count noun": 32,
     "so many": 6,
     "nobody": 3,
     "tells": 11,

@@ -79,7 +79,7 @@ CASES = (
 )
 
 DIFFERENCES = """\
-What differs: the TCPs and congestion controls are not the same code, so windows, losses and
+What differs: the TCPs and algorithms are not the same code, so windows, losses and
 retransmissions differ (see the goodputs). A packet has 1514 bytes on the wire in dumbbell
 (Ethernet), 1502 in ns-3 (PPP), both with 1448 bytes of data. ns-3 is as its wheel has it, with the
 definitions above: NS3_ASSERT_ENABLE and NS3_LOG_ENABLE cost time that a build of your own can save.

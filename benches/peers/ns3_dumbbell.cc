@@ -107,7 +107,7 @@ main(int argc, char* argv[])
     uint32_t seed = 1;
 
     CommandLine command(__FILE__);
-    command.AddValue("groups", "congestion controls and flows, like cubic:1,bbr:1", groups);
+    command.AddValue("groups", "algorithms and flows, like cubic:1,bbr:1", groups);
     command.AddValue("rate", "link rate, bit/s", linkRateBps);
     command.AddValue("rtt", "base RTT, ns", baseRttNs);
     command.AddValue("buffer", "the bottleneck's queue, bytes", bufferBytes);

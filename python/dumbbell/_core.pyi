@@ -416,7 +416,7 @@ def native_compiler() -> str | None:
     """Name and version of the C compiler for a user's congestion control; None if there is none."""
 
 def builtin_sources() -> dict[str, str]:
-    """Text of the sources that the built-in congestion controls were compiled from, by path."""
+    """Text of the sources that the built-in algorithms were compiled from, by path."""
 
 def congestion_controls() -> str:
     """Every built-in congestion control with its parameters and state series, as JSON."""
@@ -552,10 +552,10 @@ def run_confined(
 def confine(
     read: list[str], write: list[str], *, trap: bool, parent: int | None = None
 ) -> list[str]:
-    """Confine this process, which must have one thread, to running congestion controls.
+    """Confine this process, which must have one thread, to running algorithms.
 
     It can read `read` and the system's libraries, and write `write`. A forbidden system call raises
-    SIGSYS with `trap`, else it fails with EPERM. Once a run has loaded its congestion controls, the
+    SIGSYS with `trap`, else it fails with EPERM. Once a run has loaded its algorithms, the
     process can no longer start threads; with `trap`, neither open files nor load code. It dies with
     the thread that forked it, and at once unless its parent is `parent`.
 

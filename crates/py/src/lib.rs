@@ -388,7 +388,7 @@ fn check_medium(link: &str) -> PyResult<()> {
     link.check_medium().map_err(EngineError::new_err)
 }
 
-/// The text of the sources that the built-in congestion controls were compiled from, by path.
+/// The text of the sources that the built-in algorithms were compiled from, by path.
 #[pyfunction]
 fn builtin_sources() -> BTreeMap<String, &'static str> {
     dumbbell_cc::builtin_sources().collect()

@@ -150,8 +150,8 @@ impl SackBlocks {
     }
 }
 
-/// Counters of the AccECN option in its order (RFC 9768 §3.2.3, order 1): bytes that arrived with ECT(1), CE and ECT(0). Of
-/// these an option has the first so many.
+/// Counters of the AccECN option in its order (RFC 9768 §3.2.3, order 1): bytes that arrived with ECT(1), CE and ECT(0). An
+/// option has all three, the first two, the first, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccEcnBytes {
     count: u8,

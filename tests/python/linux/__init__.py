@@ -1,1 +1,1 @@
-"""Linux's own congestion controls, from a source tree: what each is known for, and ours."""
+"""Linux's own algorithms, from a source tree: what each is known for, and ours."""

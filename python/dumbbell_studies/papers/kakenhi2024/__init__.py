@@ -48,8 +48,8 @@ PAPER = Paper(
         ("Queueing delay", "mean over all packets, start-up included"),
     ),
     departures=(
-        "The report's papers on L3DR and BBR-FCA could not be had in full: both congestion "
-        "controls and the CUBIC model are reconstructions from the report's words "
+        "The report's papers on L3DR and BBR-FCA could not be had in full: both algorithms "
+        "and the CUBIC model are reconstructions from the report's words "
         "(docs/notes/l3dr.md, docs/notes/bbr-fca.md, docs/models.md).",
         "Base RTT, flow counts other than 128, and the rates of C3 and C4 are not in the report's "
         "text; they are those of the other papers.",
