@@ -59,6 +59,7 @@ def run_action(runner: Path, **given: str) -> tuple[int, dict[str, str], str, st
         **os.environ,
         "PATH": f"{runner / 'bin'}:{os.environ['PATH']}",
         "PYTHONPATH": str(Path(dumbbell.__file__).parents[1]),
+        "GITHUB_ACTION_PATH": "/actions/dumbbell",
         "GITHUB_STEP_SUMMARY": str(runner / "summary.md"),
         "GITHUB_OUTPUT": str(runner / "output.txt"),
     }
@@ -100,7 +101,14 @@ def test_a_suite_passes_and_the_summary_has_it(runner: Path) -> None:
     assert outputs == {"passed": "true"}
     assert summary.startswith("### gate passed")
     assert "<testsuite" in (runner / "gate.xml").read_text()
-    assert (runner / "python.log").read_text() == "-m pip install --quiet dumbbell[cc,gate]\n"
+    installed = "-m pip install --quiet /actions/dumbbell[cc,gate]\n"
+    assert (runner / "python.log").read_text() == installed
+
+
+def test_another_package_is_installed_if_it_is_named(runner: Path) -> None:
+    (runner / "suite.toml").write_text(SUITE)
+    assert run_action(runner, suite="suite.toml", cc="reno", package="./dumbbell.whl[gate]")[0] == 0
+    assert (runner / "python.log").read_text() == "-m pip install --quiet ./dumbbell.whl[gate]\n"
 
 
 def test_a_missed_criterion_fails_the_step(runner: Path) -> None:
