@@ -232,7 +232,10 @@ class Analysis:
         try:
             document = read_json(path)
         except (FileNotFoundError, NotADirectoryError):
-            raise ResultError(f"{directory}: holds no analysis: analysis.json not found") from None
+            raise ResultError(
+                f"{directory}: holds no analysis: analysis.json not found; `dumbbell analyze FILE "
+                "--out DIR` writes one"
+            ) from None
         if not isinstance(document, dict):
             raise ResultError(f"{path}: is not an analysis")
         if document.get("schema_version") != ANALYSIS_SCHEMA_VERSION:

@@ -67,7 +67,7 @@ def export_command(
 ) -> int:
     """Write results as CSV, a LaTeX table or qlog."""
     if metric is not None and not latex:
-        raise ResultError("--metric is for --latex")
+        raise ResultError("`--metric` needs `--latex`: the other files have every metric")
     written = list(export_csv(directory, out_dir)) if csv else []
     if latex:
         names = [canonical(name.strip()) for name in (metric or "").split(",") if name.strip()]

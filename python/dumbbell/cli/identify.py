@@ -129,7 +129,7 @@ def check_choice(files: Sequence[str], client: Client) -> None:
     if bool(files) == (client.command is not None):
         raise CaptureError("identify takes captures, or --probe COMMAND; use one of them")
     if client.command is None and (client.serve or client.ready or client.virtual):
-        raise CaptureError("--serve, --ready and --virtual need --probe COMMAND")
+        raise CaptureError("`--serve`, `--ready` and `--virtual` need `--probe COMMAND`")
 
 
 def probed(client: Client, directory: Path) -> str:

@@ -450,7 +450,10 @@ class Run:
         """
         version = document.get("schema_version")
         if version != SCHEMA_VERSION:
-            raise ResultError(f"written in format {version}, this version reads {SCHEMA_VERSION}")
+            raise ResultError(
+                f"written in format {version}, this version reads {SCHEMA_VERSION}; read it with "
+                "the version that wrote it"
+            )
         check_document(document)
         loaded = [
             {key: group[key] for key in OF_CONGESTION_CONTROL if key in group}
