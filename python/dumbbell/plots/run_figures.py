@@ -26,7 +26,7 @@ from dumbbell.plots.quantities import (
     figure_of,
     has_values,
     state_unit,
-)  # fmt: skip
+)
 from dumbbell.plots.queue_figures import (
     drawn_links,
     queue_by_group,

@@ -256,9 +256,10 @@ class Run:
     def lacks_state(self, group: int) -> bool:
         """Whether the kernel let nothing be read of the state that a group's algorithm declares."""
         chosen = self.scenario.groups[group]
-        is_ours = chosen.client is None and not chosen.cc.is_kernels_own
+        if self.engine != KERNEL or chosen.client is not None or chosen.cc.is_kernels_own:
+            return False
         is_there = any(name.startswith(f"state-{group}-") for name in self.tables)
-        return self.engine == KERNEL and is_ours and bool(self.series(group)) and not is_there
+        return bool(self.series(group)) and not is_there
 
     def series(self, group: int) -> tuple[Series, ...]:
         """Return the state series that a group's congestion control declared when it ran."""
