@@ -38,8 +38,9 @@ def test_ping_sees_the_rtt():
     assert done.returncode == 0, done.stderr
     found = re.search(r"= ([\d.]+)/([\d.]+)/", done.stdout)
     assert found is not None, done.stdout
-    # Two packets of 98 bytes take 78 µs each on 10 Mbit/s.
-    assert 40.15 <= float(found[1]) <= float(found[2])
+    # Two packets of 98 bytes take 78 µs each on 10 Mbit/s. No machine is late for all 20.
+    assert 40.15 <= float(found[1]) < 45
+    assert float(found[1]) <= float(found[2])
     assert "20 received" in done.stdout
     assert re.search(r"^verdict (OK|WARN|INVALID)", done.stderr, re.MULTILINE), done.stderr
 

@@ -93,7 +93,7 @@ def test_ping_sees_the_base_rtt(version, nothing_left):
     client: Any = client_of(result.summary, 0)
     assert client is not None
     assert client["exit_code"] == 0
-    assert client["measured"] >= 20
+    assert 20 <= client["measured"] < 25, "the smallest of 40: no machine is late for all"
     assert "40 received" in client["output"]
 
 

@@ -99,7 +99,8 @@ def test_ping(path, version):
     assert "30 received" in printed
     # A packet of 98 or 118 bytes takes 39 or 47 µs on each link.
     least_ms = RTT_MS + 0.08
-    assert number(r"= ([\d.]+)/", printed) >= least_ms
+    # The smallest of 30: no machine is late for all.
+    assert least_ms <= number(r"= ([\d.]+)/", printed) < least_ms + 5
 
 
 @needs("iperf3")
