@@ -78,3 +78,38 @@ pub struct TcpPacket {
     /// What is known of its TCP checksum.
     pub checksum: Checksum,
 }
+
+#[cfg(test)]
+impl TcpPacket {
+    /// A packet with nothing in it, of which a test changes what it is about.
+    pub(crate) fn plain() -> Self {
+        let end = Endpoint {
+            address: IpAddr::V6(std::net::Ipv6Addr::LOCALHOST),
+            port: 1,
+        };
+        Self {
+            interface: 0,
+            time_ns: 0,
+            wire_bytes: 0,
+            network: NetworkId::NONE,
+            source: end,
+            destination: end,
+            seq: 0,
+            ack: 0,
+            flags: TcpFlags::default(),
+            window: 0,
+            payload_bytes: 0,
+            ecn: 0,
+            ip_id: None,
+            ttl: 64,
+            mss: None,
+            window_scale: None,
+            sack_permitted: false,
+            timestamps: None,
+            sack: SackBlocks::default(),
+            is_marked_dropped: false,
+            has_cut_options: false,
+            checksum: Checksum::Unknown,
+        }
+    }
+}

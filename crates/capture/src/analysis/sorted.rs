@@ -139,3 +139,48 @@ impl<S: PacketSource> PacketSource for Sorted<'_, S> {
             .or_else(|| self.source.point_name(interface))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::source::PacketList;
+    use super::*;
+
+    /// Packets by time, whether they have data, and their place: `seq`.
+    fn sorted(packets: &[(u64, bool)]) -> Vec<(u64, bool, u32)> {
+        let packets = (0..)
+            .zip(packets)
+            .map(|(seq, &(time_ns, is_data))| TcpPacket {
+                time_ns,
+                payload_bytes: is_data.into(),
+                seq,
+                ..TcpPacket::plain()
+            });
+        let mut source = PacketList(packets);
+        let mut sorted = Sorted::new(&mut source, Vec::new());
+        let next = || match sorted.next_packet() {
+            Ok(packet) => packet,
+        };
+        std::iter::from_fn(next)
+            .map(|packet| (packet.time_ns, packet.payload_bytes > 0, packet.seq))
+            .collect()
+    }
+
+    proptest! {
+        /// Many more than are put where they belong one by one, some of them a little late and some very.
+        #[test]
+        fn all_come_out_in_order(packets in prop::collection::vec((0u64..700, any::<bool>()), 0..700), is_near in any::<bool>()) {
+            let packets: Vec<_> = (0..)
+                .zip(packets)
+                .map(|(place, (time_ns, is_data))| (if is_near { place + time_ns / 20 } else { time_ns }, is_data))
+                .collect();
+            let mut expected: Vec<_> = (0..)
+                .zip(&packets)
+                .map(|(place, &(time_ns, is_data))| (time_ns, is_data, place))
+                .collect();
+            expected.sort_unstable();
+            prop_assert_eq!(sorted(&packets), expected);
+        }
+    }
+}

@@ -105,39 +105,12 @@ impl WaitingRoom {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv6Addr};
-
     use super::*;
-    use crate::packet::{Checksum, Endpoint, SackBlocks, TcpFlags};
 
     fn waiting(seq: u32) -> Waiting {
-        let end = Endpoint {
-            address: IpAddr::V6(Ipv6Addr::LOCALHOST),
-            port: 1,
-        };
         let packet = TcpPacket {
-            interface: 0,
-            time_ns: 0,
-            wire_bytes: 0,
-            source: end,
-            destination: end,
             seq,
-            ack: 0,
-            flags: TcpFlags::default(),
-            window: 0,
-            payload_bytes: 0,
-            ecn: 0,
-            ip_id: None,
-            ttl: 64,
-            mss: None,
-            window_scale: None,
-            sack_permitted: false,
-            timestamps: None,
-            sack: SackBlocks::default(),
-            is_marked_dropped: false,
-            has_cut_options: false,
-            network: crate::network::NetworkId::NONE,
-            checksum: Checksum::Unknown,
+            ..TcpPacket::plain()
         };
         let (ends, direction) = Ends::of(&packet);
         Waiting {
