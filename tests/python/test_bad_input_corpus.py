@@ -291,6 +291,33 @@ def replace_by_file(entry: Path) -> None:
     entry.write_text("x")
 
 
+def replace_by_directory(entry: Path) -> None:
+    """Put a directory into the place of a cache's entry."""
+    entry.unlink()
+    entry.mkdir()
+
+
+def replace_by_link(entry: Path) -> None:
+    """Put a link to a device into the place of a cache's entry."""
+    entry.unlink()
+    entry.symlink_to("/dev/zero")
+
+
+def replace_by_pipe(entry: Path) -> None:
+    """Put a named pipe into the place of a cache's entry."""
+    entry.unlink()
+    os.mkfifo(entry)
+
+
+def replace_line(entry: Path, line: int, name: str, content: bytes) -> None:
+    """Put a line into a cache's entry, with the digest that it should have."""
+    lines = entry.read_bytes().split(b"\n")
+    provenance = json.loads(lines[0])
+    provenance["files"][name] = file_digest(content)
+    lines[0], lines[line] = json.dumps(provenance).encode(), content
+    entry.write_bytes(b"\n".join(lines))
+
+
 DEEP = b"[" * 100_000
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "provenance_nests": lambda entry: (entry / PROVENANCE).write_bytes(DEEP),
@@ -307,12 +334,28 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGES)
+DAMAGES_OF_A_FILE: dict[str, Callable[[Path], object]] = {
+    "file_is_cut": lambda entry: entry.write_bytes(entry.read_bytes()[:-9]),
+    "file_is_empty": lambda entry: entry.write_bytes(b""),
+    "file_lacks_a_line": lambda entry: entry.write_bytes(entry.read_bytes().partition(b"\n")[2]),
+    "first_line_nests": lambda entry: entry.write_bytes(DEEP + b"\n\n"),
+    "first_line_is_of_another_version": lambda entry: entry.write_bytes(b'{"format":99}\n\n'),
+    "measures_line_nests": lambda entry: replace_line(entry, 1, MEASURES, DEEP),
+    "measures_line_is_a_list": lambda entry: replace_line(entry, 1, MEASURES, b"[]"),
+    "file_is_a_directory": replace_by_directory,
+    "file_is_a_device": replace_by_link,
+    "file_is_a_pipe": replace_by_pipe,
+}
+
+
+@pytest.mark.parametrize("name", [*DAMAGES, *DAMAGES_OF_A_FILE])
 def test_a_damaged_cache_costs_a_run_and_no_more(name, cli, tmp_path, monkeypatch):
     monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
+    if name in DAMAGES:  # time series are kept in a directory
+        cli(*SWEEP, "--out", str(tmp_path / "out"))
     first = cli(*SWEEP)
     (entry,) = (tmp_path / "cache").glob("v*/*")
-    DAMAGES[name](entry)
+    (DAMAGES | DAMAGES_OF_A_FILE)[name](entry)
     start_s = time.process_time()
     again, verified = cli(*SWEEP), cli("cache", "verify", "--remove")
     assert time.process_time() - start_s < TIME_LIMIT_S

@@ -47,7 +47,8 @@ def cache(tmp_path):
 
 
 def entries(cache: Cache) -> list[Path]:
-    return sorted(path.parent for path in cache.place.rglob("run.json"))
+    with_series = [path.parent for path in cache.place.rglob("run.json")]
+    return sorted([*with_series, *cache.place.rglob("*.jsonl")])
 
 
 def test_a_repeat_runs_nothing_and_says_the_same(engine, cache):
@@ -121,9 +122,8 @@ def test_measures_that_are_damaged_are_never_taken(engine, cache, tmp_path):
     one = Sweep(SCENARIO, {})
     first = one.run(cache=cache)
     (entry,) = entries(cache)
-    path = entry / "measures.json"
-    path.write_text(path.read_text().replace('"jain":0.', '"jain":7.'))
-    assert verify(cache) == (1, [f"{path}: is damaged"])
+    entry.write_text(entry.read_text().replace('"jain":0.', '"jain":7.', 1))
+    assert verify(cache) == (1, [f"{entry}: is damaged"])
     assert one.run(cache=cache).rows.equals(first.rows)
     assert engine.runs == 2  # there is no series to measure again
     assert verify(cache) == (1, [])
@@ -205,8 +205,7 @@ def test_the_same_file_elsewhere_is_found_under_its_own_name(cache, tmp_path):
 def test_a_key_of_another_run_is_no_hit(engine, cache):
     SWEEP.run(cache=cache)
     first, second, *_ = entries(cache)
-    shutil.rmtree(first)
-    shutil.copytree(second, first)
+    shutil.copyfile(second, first)
     SWEEP.run(cache=cache)
     assert engine.runs == 5
 
@@ -328,7 +327,7 @@ def test_the_cache_of_a_user_who_named_none(cli, monkeypatch, tmp_path):
 def test_the_least_recently_used_go_first(cache):
     SWEEP.run(cache=cache)
     for at, entry in enumerate(entries(cache)):
-        os.utime(entry / "provenance.json", (at, at))
+        os.utime(entry, (at, at))
     wanted = take_inventory(cache).size_bytes * 3 // 4
     *_, newest = entries(cache)
     assert prune(cache, max_bytes=wanted).left >= 2
@@ -348,10 +347,28 @@ def test_killed_writers_leave_nothing_that_is_found(cache):
     assert not half.exists()
 
 
-def test_entries_of_another_layout_are_pruned_alone(cache):
-    (cache.place / "v1/entry").mkdir(parents=True)
+def test_entries_of_another_layout_are_not_read_and_pruned_alone(engine, cache):
+    SWEEP.run(cache=cache)
+    (cache.place / "v3").rename(cache.place / "v2")
+    SWEEP.run(cache=cache)
+    assert engine.runs == 8
     prune(cache)
-    assert not (cache.place / "v1").exists()
+    assert not (cache.place / "v2").exists()
+    assert len(entries(cache)) == 4
+
+
+def test_a_run_with_series_takes_the_place_of_one_without(engine, cache, tmp_path):
+    one = Sweep(SCENARIO, {})
+    late = Sweep(SCENARIO, {}, warmup="500ms")
+    one.run(cache=cache)
+    late.run(cache=cache)
+    one.run(cache=cache, out=tmp_path / "out")
+    assert engine.runs == 3
+    (entry,) = entries(cache)
+    assert (entry / "flows.parquet").is_file()
+    one.run(cache=cache)
+    late.run(cache=cache)  # what was measured of it is kept
+    assert engine.runs == 3
 
 
 def test_a_run_that_is_pruned_while_it_is_copied_runs_again(engine, cache, tmp_path, monkeypatch):

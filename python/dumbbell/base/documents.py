@@ -200,7 +200,7 @@ def parse_json(content: bytes) -> Any:
         It is not JSON, or nests too deeply.
     """
     try:
-        document = json.loads(content.decode(), parse_constant=refuse_constant)
+        document = DECODER.decode(content.decode())
     except RecursionError:
         raise DocumentError("nests too deeply") from None
     except UnicodeDecodeError as error:
@@ -221,6 +221,10 @@ def parse_json(content: bytes) -> Any:
 def refuse_constant(name: str) -> NoReturn:
     """Refuse ``NaN`` and ``Infinity``, which Python's reader accepts."""
     raise ValueError(f"`{name}` is not a number")
+
+
+#: Made once: `json.loads` would make one for each document.
+DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 
 
 def is_deep(document: Any) -> bool:

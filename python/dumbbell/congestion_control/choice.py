@@ -289,6 +289,8 @@ class CongestionControlChoice:
         return cls(name, params, preset=preset)
 
     def __str__(self) -> str:
+        if not self.params and not self.preset:
+            return self.name
         name = f"{self.name}@{self.preset}" if self.preset else self.name
         known = presets_of(algorithm_of(self.name)).get(self.preset)
         implied = known.params if known else {}

@@ -52,6 +52,7 @@ def split_preset(spelled: str) -> tuple[str, str]:
     return name, preset
 
 
+@functools.cache
 def is_python(name: str) -> bool:
     """Whether a name is of a CCA in Python: ``./mine.py`` or ``python/Mine``."""
     return file_of(name).suffix == ".py" or (

@@ -40,8 +40,9 @@ SOURCES = (".c", ".py")
 
 def is_quic(name: str) -> bool:
     """Whether a name is of a QUIC stack, and not a file in a directory called ``quic``."""
-    is_file = ":" not in name and PurePath(name).suffix in SOURCES
-    return name.startswith(QUIC) and not is_file
+    if not name.startswith(QUIC):
+        return False
+    return ":" in name or PurePath(name).suffix not in SOURCES
 
 
 def stack_of(name: str) -> str:

@@ -16,6 +16,7 @@ from dumbbell.congestion_control import live
 from dumbbell.congestion_control.recorded import reference_of, sources_of
 from dumbbell.congestion_control.sources import Sources
 from dumbbell.run.capture import Capture, as_capture
+from dumbbell.run.declarations import declared_by, declared_words
 from dumbbell.run.engine import SIMULATOR, check_engine, engine_build
 from dumbbell.run.engine_tables import EngineTables
 from dumbbell.run.foreign_run import execute_isolated, is_foreign
@@ -209,32 +210,6 @@ def recorded(
         )
     ]
     return {**summary, "congestion_controls": loaded}
-
-
-#: What built-in congestion control algorithms declare, by their builds.
-DECLARED: dict[str, dict[str, Any]] = {}
-
-
-def declared_by(builtin: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a built-in congestion control algorithm declares, the same in all its runs."""
-    build: str = builtin["build"]
-    if build not in DECLARED:
-        DECLARED[build] = declared_words(builtin["declared"])
-    return DECLARED[build]
-
-
-def declared_words(declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a congestion control algorithm declares, as a result has it."""
-    of_parameter, of_series = ("name", "unit", "doc", "min", "max", "default"), (
-        "name", "unit", "doc", "labels",
-    )  # fmt: skip
-    return {
-        "kind": declared["kind"],
-        "ops": declared["ops"],
-        "parameters": [{key: each[key] for key in of_parameter} for each in declared["params"]],
-        "series": [{key: each[key] for key in of_series} for each in declared["series"]],
-        **({"notes": declared["notes"]} if declared.get("notes") else {}),
-    }
 
 
 def execute_in(

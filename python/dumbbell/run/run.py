@@ -357,6 +357,12 @@ class Run:
         return {
             "schema_version": SCHEMA_VERSION,
             "scenario": self.scenario.to_dict(),
+            **self.outcome(),
+        }
+
+    def outcome(self) -> dict[str, Any]:
+        """Return `to_dict` without its first two keys: what came of the scenario."""
+        return {
             "engine": self.engine,
             "engine_version": self.summary["engine_version"],
             "engine_build": self.summary.get("engine_build"),

@@ -21,7 +21,7 @@ from dumbbell.runs.record import Record
 __all__ = ["Cache", "as_cache"]
 
 #: Layout of the entries; each layout has its own directory.
-LAYOUT = "v2"
+LAYOUT = "v3"
 #: Marks the directory for backup programs as one that can be recreated (bford.info/cachedir).
 TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Runs of dumbbell, kept for reuse.\n"
@@ -58,9 +58,14 @@ class Cache:
         """The directory of the entries."""
         return self.place / LAYOUT
 
-    def entry(self, key: RunKey) -> Path:
-        """Return the directory of a run."""
-        return self.entries / key.digest
+    def entry(self, key: RunKey, *, series: bool = False) -> Path:
+        """Return where a run is kept: a directory with time series, a file without."""
+        return self.entries / (key.digest if series else key.digest + record_directory.FILE_SUFFIX)
+
+    def place_of(self, key: RunKey) -> Path:
+        """Return where a run is."""
+        file = self.entry(key)
+        return file if file.exists() else self.entry(key, series=True)
 
     def get(self, key: RunKey, *, series: bool = False) -> Record | None:
         """Find a run.
@@ -74,18 +79,19 @@ class Cache:
         """
         if not key.is_lasting:
             return None
-        entry = self.entry(key)
         try:
-            record = record_directory.read(entry, key)
-            if record is None or (series and not record.has_series):
+            record = None if series else record_directory.read(self.entry(key), key)
+            if record is None:
+                record = record_directory.read(self.entry(key, series=True), key)
+            if record is None or record.place is None:
                 return None
             if series:
-                record_directory.check_files(entry, "*.parquet")
+                record_directory.check_files(record.place, "*.parquet")
         except ResultError:
             with self.lock:
                 self.damaged.add(key.digest)
             return None
-        self._touch(entry)
+        self._touch(record.place)
         with self.lock:
             self.hits += 1
         return record
@@ -110,24 +116,30 @@ class Cache:
 
     def put(self, record: Record) -> None:
         """Keep a run; an entry that has all of it stays as it is."""
-        entry = self.entry(record.key)
+        digest = record.key.digest
         with self.lock:
-            if not self.keeps(record.key) or entry.name in self.writing:
+            if not self.keeps(record.key) or digest in self.writing:
                 return
-            self.writing.add(entry.name)
+            self.writing.add(digest)
+        entry = self.entry(record.key, series=record.has_series)
         try:
             better = self._better(record, entry)
             if better is not None:
                 with self.in_use():
                     batch = self._opened()
                     with batch.new(entry.name) as new:
-                        record_directory.fill(new, better)
+                        if better.has_series:
+                            record_directory.fill(new, better)
+                        else:
+                            new.write_bytes(record_directory.to_file(better))
                     batch.settle()
+                if better.has_series:
+                    self.entry(record.key).unlink(missing_ok=True)
         except (OSError, ResultError) as error:
             if not os.path.isdir(entry):  # noqa: PTH112 -- no error where a name is too long; else another process was faster
                 self.trouble = os_reason(error) if isinstance(error, OSError) else str(error)
         finally:
-            self.writing.discard(entry.name)
+            self.writing.discard(digest)
 
     def _opened(self) -> Batch:
         with self.lock:
@@ -138,22 +150,18 @@ class Cache:
 
     def _better(self, record: Record, entry: Path) -> Record | None:
         """Return what to write in place of an entry; None if it has all that the record has."""
-        if record.key.digest in self.damaged or not entry.exists():
-            return record
-        try:
-            there = record_directory.read(entry, record.key)
-        except ResultError:
-            return record
+        there, places = None, dict.fromkeys((entry, self.entry(record.key)))
+        if record.key.digest not in self.damaged:
+            with suppress(ResultError):
+                found = (record_directory.read(place, record.key) for place in places)
+                there = next(filter(None, found), None)
         if there is None:
             return record
         measured = {**there.measured, **record.measured}
-        if there.has_series >= record.has_series:
-            return (
-                replace(there, measured=measured)
-                if measured.keys() > there.measured.keys()
-                else None
-            )
-        return replace(record, measured=measured)
+        if there.has_series < record.has_series:
+            return replace(record, measured=measured)
+        is_more = measured.keys() > there.measured.keys()
+        return replace(there, measured=measured) if is_more else None
 
     def _make_place(self) -> None:
         if self.entries.is_dir():
@@ -164,7 +172,7 @@ class Cache:
     def _touch(self, entry: Path) -> None:
         """Note that an entry was used, for `prune`."""
         try:
-            os.utime(entry / record_directory.PROVENANCE)
+            os.utime(entry if entry.suffix else entry / record_directory.PROVENANCE)
         except OSError:
             return  # read-only, or another user's
 

@@ -19,9 +19,9 @@ from dumbbell.runs.cache import Cache
 
 __all__ = ["BuildRuns", "Entry", "Inventory", "Removed", "prune", "take_inventory", "verify"]
 
-#: A directory of entries; `v2` is this version's.
+#: A directory of entries; `v3` is this version's.
 LAYOUTS = re.compile(r"v\d+")
-DIGEST = re.compile(r"[0-9a-f]{64}")
+ENTRY = re.compile(rf"[0-9a-f]{{64}}({re.escape(record_directory.FILE_SUFFIX)})?")
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Entry:
     Attributes
     ----------
     path
-        Its directory.
+        Its directory or file.
     size_bytes
-        Of its files.
+        Of all that is in it.
     used_s
         When it was last written or found, s since 1970.
     provenance
@@ -123,11 +123,11 @@ def entries_of(cache: Cache) -> Iterator[Entry]:
         hint = f"; set ${CACHE_VARIABLE} to another directory"
         raise ResultError(f"{cache.place}: cannot be read: {os_reason(error)}{hint}") from None
     for path in sorted(cache.entries.glob("*")):
-        if not DIGEST.fullmatch(path.name) or not path.is_dir():
+        if not ENTRY.fullmatch(path.name):
             continue
         try:
             provenance = record_directory.read_provenance(path)
-            used_s = (path / record_directory.PROVENANCE).stat().st_mtime
+            used_s = (path if path.suffix else path / record_directory.PROVENANCE).stat().st_mtime
         except FileNotFoundError:
             if not path.exists():
                 continue  # another process has just removed it
@@ -138,9 +138,9 @@ def entries_of(cache: Cache) -> Iterator[Entry]:
 
 
 def size_of(path: Path) -> int:
-    """Return the size of a directory's files."""
+    """Return the size of a file, or of a directory's files."""
     total = 0
-    for file in path.glob("*"):
+    for file in (path,) if path.suffix else path.glob("*"):
         try:
             total += file.stat().st_size
         except OSError:

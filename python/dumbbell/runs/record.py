@@ -6,17 +6,21 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from dumbbell.base.result_file import parse_json
 from dumbbell.run import Run
 from dumbbell.run import directory as run_directory
+from dumbbell.run.declarations import declared_by_builtin
+from dumbbell.run.document import damaged
+from dumbbell.run.run import SCHEMA_VERSION
 from dumbbell.runs.key import RunKey
 from dumbbell.runs.measuring import Measures
 from dumbbell.scenario import Scenario
 
-__all__ = ["Record", "make_record"]
+__all__ = ["Record", "completed", "make_record"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Record:
     key
         What it is a run of.
     document
-        `run.json`; its scenario as it was first written.
+        `run.json`, `completed` by its reader.
     tables
         Parquet files by the table's name.
     has_series
@@ -36,7 +40,7 @@ class Record:
     measured
         What was measured of it, by how it was.
     place
-        The directory that `tables` can be read from instead, when it is kept in one.
+        Where it is kept; a directory has its tables.
     source
         The run itself, while it is in this process.
     """
@@ -66,10 +70,10 @@ class Record:
                 # What saves the run does not encode its tables again.
                 self.source.tables = run_directory.ParquetBytes(self.tables)
             return self.source
-        document = parse_json(self.document, f"{self.place or 'a record'}/run.json")
-        document["scenario"] = scenario.to_dict()
+        words = parse_json(self.document, f"{self.place or 'a record'}/run.json")
+        document = completed(words, scenario)
         tables: Mapping[str, pa.Table] = run_directory.ParquetBytes(self.tables)
-        if self.place is not None:
+        if self.place is not None and self.has_series:
             tables = run_directory.ParquetTables(self.place)
         return Run.from_dict(document, tables, sources=self.key.sources)
 
@@ -90,10 +94,33 @@ def make_record(
     measured
         What was measured of it.
     """
+    document = run.outcome()
+    document["groups"] = [without_declared(group) for group in document["groups"]]
     # Short, without indents: json writes those several times slower.
-    text = json.dumps(run.to_dict(), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     tables = EncodedTables(run.tables) if series else {}
     return Record(key, text.encode(), tables, series, measured or {}, source=run)
+
+
+def without_declared(group: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a group without what its algorithm declares, if any run of this build says that."""
+    declared = group.get("declared")
+    is_known = declared is not None and declared is declared_by_builtin(group["cc"])
+    return {**group, "declared": None} if is_known else group
+
+
+def completed(document: Mapping[str, Any], scenario: Scenario) -> dict[str, Any]:
+    """Return `run.json` with what a record leaves out, and the scenario in the caller's words."""
+    if not isinstance(document, dict) or not isinstance(document.get("groups"), list):
+        raise damaged("it is not of a run")
+    groups = [
+        {**group, "declared": declared_by_builtin(str(group.get("cc")))}
+        if isinstance(group, dict) and group.get("declared", ...) is None
+        else group
+        for group in document["groups"]
+    ]
+    said = {"schema_version": SCHEMA_VERSION, "scenario": scenario.to_dict()}
+    return {**said, **document, "scenario": said["scenario"], "groups": groups}
 
 
 class EncodedTables(Mapping[str, bytes]):

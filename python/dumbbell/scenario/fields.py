@@ -192,6 +192,8 @@ class Field(Attribute[V, A]):
 Of = Field[V, V | str]
 #: The fields of each class whose fields were asked for.
 DECLARED: dict[type, Mapping[str, Field[Any, Any]]] = {}
+#: As `engine_fields` returns them.
+OF_ENGINE: dict[type, Sequence[tuple[str, Field[Any, Any], Any]]] = {}
 
 
 class Shorthand(Field[V, A]):
@@ -272,15 +274,25 @@ def to_words(owner: object) -> dict[str, str | int | bool | list[str]]:
     }
 
 
+def engine_fields(owner: type) -> Sequence[tuple[str, Field[Any, Any], Any]]:
+    """Return the fields of a class that the engine takes, and at which value it does not."""
+    if owner not in OF_ENGINE:
+        OF_ENGINE[owner] = [
+            (name, field, ... if field.always or field.default is ... else field.default_value)
+            for name, field in fields_of(owner).items()
+            if field.engine
+        ]
+    return OF_ENGINE[owner]
+
+
 def to_engine(owner: object, scenario: object) -> dict[str, Any]:
     """Return an owner's fields as the engine takes them."""
     resolved: dict[str, Any] = {}
     values = vars(owner)
-    for name, field in fields_of(type(owner)).items():
+    for name, field, left_out in engine_fields(type(owner)):
         value = values[name]
-        if not field.engine or not (field.always or not field.is_default(value)):
-            continue
-        resolved[field.engine] = field.convert(value, owner, scenario)
+        if value is not left_out and value != left_out:
+            resolved[field.engine] = field.convert(value, owner, scenario)
     return resolved
 
 

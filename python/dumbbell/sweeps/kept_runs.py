@@ -18,7 +18,7 @@ from dumbbell.run import Run
 from dumbbell.run import directory as run_directory
 from dumbbell.runs import record_directory
 from dumbbell.runs.key import RunKey
-from dumbbell.runs.record import Record
+from dumbbell.runs.record import Record, completed
 from dumbbell.sweeps.design import Design
 
 __all__ = ["KeptRun", "KeptRuns", "pack"]
@@ -33,7 +33,7 @@ class KeptRun:
     key
         What it is a run of; None for a directory that does not say.
     place
-        Its directory; None when it is in memory.
+        Its directory, or its file in the cache; None when it is in memory.
     packed
         Its document, compressed, then.
     """
@@ -69,17 +69,17 @@ class KeptRuns(Mapping[tuple[int, int], Run]):
         tables: Mapping[str, pa.Table] = {}
         if kept.place is None:
             document = json.loads(zlib.decompress(kept.packed))
+        elif kept.place.suffix == record_directory.FILE_SUFFIX:
+            document = record_directory.document_in(kept.place)
         else:
             document, tables = run_directory.read(kept.place)
         sources: Mapping[str, Sources] = {} if kept.key is None else kept.key.sources
         if not sources and kept.place is not None:
             sources = StoredSources(kept.place)
         scenario = self.design.scenario_of(self.design.cells[cell], rep)
-        # In the cache it may have been written differently: `250kB` for `1bdp`.
-        document["scenario"] = scenario.to_dict()
         capture = None if kept.place is None else run_directory.capture_in(kept.place)
         try:
-            return Run.from_dict(document, tables, capture, sources)
+            return Run.from_dict(completed(document, scenario), tables, capture, sources)
         except ResultError as error:
             raise ResultError(f"{kept.place}: {error}") from None
 

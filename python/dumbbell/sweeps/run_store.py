@@ -83,7 +83,7 @@ class RunStore:
         elif record.place is not None:
             self.kept[case.key] = KeptRun(record.key, record.place)
         elif self.cache is not None and self.cache.keeps(record.key):
-            self.kept[case.key] = KeptRun(record.key, self.cache.entry(record.key))
+            self.kept[case.key] = KeptRun(record.key, self.cache.place_of(record.key))
         else:
             self.kept[case.key] = pack(record)
         return in_words_of(case.scenario, record.measured[self.measuring.how])
