@@ -230,7 +230,7 @@ def test_each_failure_measures_and_says_something():
     every = dumbbell.metrics.measure(run)
     for name in [*WORST, "drop_rate", "goodput_bps", "utilization@bottleneck"]:
         worst = worst_named(name)
-        rows = ChosenMetrics(worst.metrics).of(run)
+        [rows] = ChosenMetrics(worst.metrics).of([run])
         value = worst.value(run, rows)
         assert value is not None, name
         for measured in worst.metrics:  # as among all of them, and no others

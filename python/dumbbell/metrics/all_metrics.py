@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from dumbbell.congestion_control.sources import sources_of_file
 from dumbbell.metrics.metric import METRICS, Metric, add
 from dumbbell.metrics.phase import Phase
-from dumbbell.metrics.registry import measure
+from dumbbell.metrics.registry import measure_all
 from dumbbell.metrics.warmup import Warmup
 from dumbbell.run import Run
 
@@ -50,10 +51,10 @@ class AllMetrics:
         own = "".join(f", {metric.name} {source_of(metric)}" for metric in user_metrics())
         return f"{window}, {measuring_build()}{own}"
 
-    def of(self, run: Run) -> list[dict[str, Any]]:
-        """Measure a run."""
+    def of(self, runs: Sequence[Run]) -> list[list[dict[str, Any]]]:
+        """Measure each run."""
         warmup = None if self.warmup is None else Warmup.parse(self.warmup)
-        return measure(run, warmup, [Phase.parse(phase) for phase in self.phases])
+        return measure_all(runs, warmup, [Phase.parse(phase) for phase in self.phases])
 
     def prepare(self) -> None:
         """Register the user's metrics, in another process."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.metrics.all_metrics import measuring_build, source_of
 from dumbbell.metrics.metric import Metric, add
-from dumbbell.metrics.registry import measure
+from dumbbell.metrics.registry import measure_all
 from dumbbell.run import Run
 
 __all__ = ["ChosenMetrics"]
@@ -32,9 +33,9 @@ class ChosenMetrics:
                  for each in self.metrics]  # fmt: skip
         return ", ".join(["whole run", measuring_build(), "only", *words])
 
-    def of(self, run: Run) -> list[dict[str, Any]]:
-        """Measure a run."""
-        return measure(run, metrics=self.metrics)
+    def of(self, runs: Sequence[Run]) -> list[list[dict[str, Any]]]:
+        """Measure each run."""
+        return measure_all(runs, metrics=self.metrics)
 
     def prepare(self) -> None:
         """Register the user's metrics, in another process."""

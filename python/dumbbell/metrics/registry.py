@@ -41,7 +41,7 @@ from dumbbell.run.links import BOTTLENECK
 if TYPE_CHECKING:
     from dumbbell.run import Run
 
-__all__ = ["measure"]
+__all__ = ["measure", "measure_all"]
 
 
 def measure(
@@ -77,41 +77,61 @@ def measure(
     ResultError
         There is a warm-up or a phase, and the run has no time series or is over before it.
     """
-    obs = Observation(run, warmup)
-    rows = [
-        {
-            "group": group["group"],
-            "cc": str(run.scenario.groups[group["group"]].cc),
-            "flows": group["flows"],
-            "verdict": run.verdict.status,
-        }
-        for group in obs.groups
-    ]
+    [rows] = measure_all([run], warmup, phases, metrics)
+    return rows
+
+
+def measure_all(
+    runs: Sequence[Run],
+    warmup: Warmup | None = None,
+    phases: Sequence[Phase] = (),
+    metrics: Sequence[Metric] | None = None,
+) -> list[list[dict[str, Any]]]:
+    """Return what `measure` does of each run.
+
+    Metric by metric, so that its code is still in the processor's caches for the next run.
+    """
     chosen = METRICS.values() if metrics is None else metrics
-    for row, values in zip(rows, values_of(obs, chosen), strict=True):
-        row |= values
+    observed = [Observation(run, warmup) for run in runs]
+    every = [
+        [
+            {
+                "group": group["group"],
+                "cc": str(obs.run.scenario.groups[group["group"]].cc),
+                "flows": group["flows"],
+                "verdict": obs.run.verdict.status,
+            }
+            for group in obs.groups
+        ]
+        for obs in observed
+    ]
+    add_values(every, observed, chosen)
     for phase in phases:
-        for row, values in zip(rows, values_of(Observation(run, phase), chosen), strict=True):
-            row |= {f"{name}{IN}{phase}": value for name, value in values.items()}
-    return rows
+        add_values(every, [Observation(run, phase) for run in runs], chosen, f"{IN}{phase}")
+    return every
 
 
-def values_of(obs: Observation, metrics: Iterable[Metric]) -> list[dict[str, float | None]]:
-    """Return metrics of what is observed, by their names, for each group."""
-    rows: list[dict[str, float | None]] = [{} for _ in obs.groups]
-    is_named = [link["name"] for link in obs.run.links] != [BOTTLENECK]
+def add_values(
+    every: Sequence[list[dict[str, Any]]],
+    observed: Sequence[Observation],
+    metrics: Iterable[Metric],
+    suffix: str = "",
+) -> None:
+    """Add metrics of what is observed of runs to their rows, each under its name and a suffix."""
+    links = [[link["name"] for link in obs.run.links] for obs in observed]
     for metric in metrics:
-        if metric.per == "link":
-            of_links = metric.of_links(obs)
-            found = {metric.name: of_links[obs.index_of(metric.link)]}
-            if is_named and not metric.link:
-                named = zip(obs.links, of_links, strict=True)
-                found |= {f"{metric.name}{AT}{link.summary['name']}": each for link, each in named}
-            for row in rows:
-                row |= found
-            continue
-        value = metric.observe(obs)
-        values = value if isinstance(value, list) else [value] * len(rows)
-        for row, of_group in zip(rows, values, strict=True):
-            row[metric.name] = of_group
-    return rows
+        name = metric.name + suffix
+        for rows, obs, names in zip(every, observed, links, strict=True):
+            if metric.per == "link":
+                of_links = metric.of_links(obs)
+                found = {name: of_links[obs.index_of(metric.link)]}
+                if names != [BOTTLENECK] and not metric.link:
+                    named = zip(names, of_links, strict=True)
+                    found |= {f"{metric.name}{AT}{link}{suffix}": each for link, each in named}
+                for row in rows:
+                    row |= found
+                continue
+            value = metric.observe(obs)
+            values = value if isinstance(value, list) else [value] * len(rows)
+            for row, of_group in zip(rows, values, strict=True):
+                row[name] = of_group

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dumbbell._core import Control
 from dumbbell.base.errors import CongestionControlError, EngineError, ResultError
-from dumbbell.run import execute
+from dumbbell.run import Run, execute
 from dumbbell.run.capture import Capture
 from dumbbell.runs.cache import Cache
 from dumbbell.runs.key import RunKey, run_key
-from dumbbell.runs.measuring import Measuring
+from dumbbell.runs.measuring import Measures, Measuring
 from dumbbell.runs.record import Record, make_record
 from dumbbell.scenario import Scenario
 
-__all__ = ["Job", "PendingRun", "RunHandler", "perform_remotely"]
+__all__ = ["Job", "PendingRun", "RunHandler", "attempt", "perform_remotely"]
 
 K = TypeVar("K")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Job:
     series: bool
     measuring: Measuring | None = None
 
-    def perform(self, control: Control, capture: Capture | None = None) -> Record:
+    def run(self, control: Control, capture: Capture | None = None) -> Run:
         """Run it in this thread."""
         run = execute(self.scenario, control, self.engine, capture)
         # The key may be minutes old; what ran must not be kept under another source's.
@@ -50,10 +51,44 @@ class Job:
             raise CongestionControlError(
                 "the source of an algorithm was changed before its run began; run it again"
             )
-        measured = {}
-        if self.measuring is not None:
-            measured[self.measuring.how] = self.measuring.of(run)
-        return make_record(run, self.key, series=self.series, measured=measured)
+        return run
+
+
+def attempt(work: Callable[..., T], *arguments: Any) -> T | Exception:
+    """Return what a function returns, or the error that it raises."""
+    try:
+        return work(*arguments)
+    except Exception as error:  # noqa: BLE001 -- raised where the result is wanted
+        return error
+
+
+def records_of(jobs: Sequence[Job], runs: Sequence[Run]) -> list[Record | Exception]:
+    """Measure the runs of some jobs, alike ones together, and return what is kept of each."""
+    alike: dict[str, list[int]] = {}
+    for index, job in enumerate(jobs):
+        if job.measuring is not None:
+            alike.setdefault(job.measuring.how, []).append(index)
+    measured: list[dict[str, Measures] | Exception] = [{} for _ in jobs]
+    for how, indices in alike.items():
+        of_each = measures_of(jobs[indices[0]].measuring, [runs[index] for index in indices])
+        for index, rows in zip(indices, of_each, strict=True):
+            measured[index] = rows if isinstance(rows, Exception) else {how: rows}
+    return [
+        rows
+        if isinstance(rows, Exception)
+        else make_record(run, job.key, series=job.series, measured=rows)
+        for job, run, rows in zip(jobs, runs, measured, strict=True)
+    ]
+
+
+def measures_of(measuring: Measuring | None, runs: Sequence[Run]) -> Sequence[Measures | Exception]:
+    """Measure runs; one that cannot be measured does not spoil the others."""
+    if measuring is None:
+        return [[] for _ in runs]
+    try:
+        return measuring.of(runs)
+    except Exception:  # noqa: BLE001 -- of the run that it is of, below
+        return [attempt(lambda run: measuring.of([run])[0], run) for run in runs]
 
 
 def perform_remotely(job: Job) -> Record:
@@ -74,7 +109,10 @@ def perform_remotely(job: Job) -> Record:
         )
     if job.measuring is not None:
         job.measuring.prepare()
-    return job.perform(Control()).detached()
+    [record] = records_of([job], [job.run(Control())])
+    if isinstance(record, Exception):
+        raise record
+    return record.detached()
 
 
 @dataclass
@@ -156,7 +194,7 @@ class RunHandler(Generic[K, R]):
         if not record.has_series:
             return None
         try:
-            measured = measuring.of(record.run(case.scenario))
+            [measured] = measuring.of([record.run(case.scenario)])
         except ResultError:
             return None  # its tables are damaged
         record = replace(record, measured={**record.measured, measuring.how: measured})
@@ -164,10 +202,19 @@ class RunHandler(Generic[K, R]):
             self.cache.put(record)
         return record
 
-    def perform(self, case: PendingRun[K]) -> R:
-        """Execute a run in this thread, keep it, and return its result."""
-        capture = self.capture(case.key)
-        return self.take(case, self.job(case).perform(case.control, capture))
+    def perform_all(self, cases: Sequence[PendingRun[K]]) -> list[R | Exception]:
+        """Execute runs in this thread and keep them; return each one's result, or its error."""
+        outcomes: list[Any] = [attempt(self._run, case) for case in cases]
+        done = [at for at, each in enumerate(outcomes) if not isinstance(each, Exception)]
+        records = records_of(*([outcomes[at][part] for at in done] for part in (0, 1)))
+        for at, record in zip(done, records, strict=True):
+            is_record = not isinstance(record, Exception)
+            outcomes[at] = attempt(self.take, cases[at], record) if is_record else record
+        return outcomes
+
+    def _run(self, case: PendingRun[K]) -> tuple[Job, Run]:
+        job = self.job(case)
+        return job, job.run(case.control, self.capture(case.key))
 
     def job(self, case: PendingRun[K]) -> Job:
         """Return what another process is to do."""

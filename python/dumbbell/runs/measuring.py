@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from dumbbell.run import Run
@@ -14,14 +15,14 @@ Measures = list[dict[str, Any]]
 
 
 class Measuring(Protocol):
-    """Measures a run, in the process that executed it."""
+    """Measures runs, in the process that executed them."""
 
     @property
     def how(self) -> str:
         """What is measured and how: values with the same words are interchangeable."""
 
-    def of(self, run: Run) -> Measures:
-        """Measure a run."""
+    def of(self, runs: Sequence[Run]) -> list[Measures]:
+        """Measure each run; several at once take less time."""
 
     def prepare(self) -> None:
         """Make another process ready to measure."""

@@ -383,7 +383,8 @@ def measures_of(runs: KeptRuns, key: tuple[int, int], warmup: str | None) -> Mea
     known = {} if record is None else record.measured
     measuring = AllMetrics(warmup)
     if measuring.how not in known:
-        return measuring.of(runs[key])
+        [measured] = measuring.of([runs[key]])
+        return measured
     return in_words_of(
         runs.design.scenario_of(runs.design.cells[key[0]], key[1]), known[measuring.how]
     )
