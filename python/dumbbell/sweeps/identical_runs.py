@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import chain
 
 from dumbbell.runs.measuring import Measures
 from dumbbell.sweeps.design import Design
@@ -20,7 +21,8 @@ class IdenticalRuns:
     def add(self, key: tuple[int, int], measures: Measures) -> None:
         """Take what was measured of a run."""
         cell, _ = key
-        self.found[cell].add(hash(tuple(value for group in measures for value in group.values())))
+        values = chain.from_iterable(group.values() for group in measures)
+        self.found[cell].add(hash(tuple(values)))
         self.count[cell] += 1
 
     def notes(self, design: Design) -> list[str]:

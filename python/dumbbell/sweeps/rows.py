@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -112,17 +113,29 @@ class Rows:
         return table.sort_by(order).combine_chunks()
 
     def _to_table(self, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+        of_links = dict.fromkeys(name for row in rows for name in row if AT in name)
+        names = (*RUN_COLUMNS, *GROUP_COLUMNS, *METRICS, *of_links)
+        values = dict(zip(names, columns_of(rows, names), strict=True))
         columns: dict[str, pa.Array] = {
-            name: pa.array([row[name] for row in rows], arrow_type(column.kind))
+            name: pa.array(values[name], arrow_type(column.kind))
             for name, column in RUN_COLUMNS.items()
         }
         columns |= {name: each.take(columns["cell"]) for name, each in self.of_cells.items()}
         for name, column in GROUP_COLUMNS.items():
-            columns[name] = pa.array([row[name] for row in rows], arrow_type(column.kind))
-        of_links = dict.fromkeys(name for row in rows for name in row if AT in name)
+            columns[name] = pa.array(values[name], arrow_type(column.kind))
         for name in (*METRICS, *of_links):
-            columns[name] = pa.array([row.get(name) for row in rows], pa.float64())
+            columns[name] = pa.array(values[name], pa.float64())
         return pa.table(columns)
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[Sequence[Any]]:
+    """Return each column of some rows; None where a row lacks it."""
+    if not rows:
+        return [()] * len(names)
+    try:
+        return list(zip(*map(itemgetter(*names), rows), strict=True))
+    except KeyError:  # of an earlier version, or of a run without these links
+        return [[row.get(name) for row in rows] for name in names]
 
 
 def axis_columns(axis: Axis, cells: Sequence[Cell]) -> dict[str, pa.Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
 from math import log2
 from typing import TYPE_CHECKING, Any
 
@@ -195,17 +196,10 @@ def check_ecn(scenario: Scenario, summary: SummaryRecord) -> Iterator[Reason]:
     """If flows use ECN, a link marks packets."""
     if any(link.get("marked_pkts") is not None for link in links_of(summary)):
         return
-    with_ecn = [
-        label
-        for label, group, loaded in zip(
-            scenario.group_labels,
-            scenario.groups,
-            summary["congestion_controls"],
-            strict=True,
-        )
-        if group.ecn or loaded.get("needs_ecn")
-    ]
-    if with_ecn:
+    loaded = zip(scenario.groups, summary["congestion_controls"], strict=True)
+    uses_ecn = [group.ecn or entry.get("needs_ecn") for group, entry in loaded]
+    if any(uses_ecn):
+        with_ecn = compress(scenario.group_labels, uses_ecn)
         yield Reason(
             WARN,
             "ecn",
