@@ -42,11 +42,15 @@ def recovery_time_s(obs: Observation) -> float | None:
     mss_bytes = max(
         int(group.mss) for group, does in zip(scenario.groups, crosses, strict=True) if does
     )
-    is_counted = np.array([crosses[flow["group"]] for flow in obs.flows])
-    bits = np.where(is_counted[obs.sample_flows], obs.received_bits, 0.0)
+    bits = obs.received_bits
+    if not all(crosses):
+        is_counted = np.array([crosses[flow["group"]] for flow in obs.flows])
+        bits = np.where(is_counted[obs.sample_flows], bits, 0.0)
     payload = RECOVERED * mss_bytes / (mss_bytes + HEADER_BYTES)
     begins = obs.instants
-    instants = np.repeat(np.arange(begins.size), np.diff(begins, append=bits.size))
+    instants = np.zeros(bits.size, np.intp)
+    instants[begins[1:]] = 1
+    np.cumsum(instants, out=instants)
     received = np.concatenate([[0.0], np.cumsum(np.bincount(instants, bits))])
     edges_us = np.concatenate([[0], obs.sample_times_us[begins]])
     for first in range(int(np.searchsorted(edges_us, obs.cut_us)), edges_us.size):

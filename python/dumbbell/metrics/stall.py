@@ -33,12 +33,15 @@ def delivery_gap_max_s(obs: Observation) -> list[float | None]:
 
 def gap_us(obs: Observation, number: int, interval_us: int) -> int:
     """Return the longest time in which a flow received nothing, µs."""
-    rows = obs.kept_rows(number)
-    rows = rows[obs.sample_times_us[rows] <= obs.flows[number]["end_us"]]
-    is_silent = obs.received_bits[rows] == 0
-    heard = np.flatnonzero(~is_silent)
+    rows = obs.rows_by_flow[number]
+    times_us, end_us = obs.sample_times_us[rows], obs.flows[number]["end_us"]
+    end_us = min(end_us, obs.end_us) if obs.is_phase else end_us
+    kept = slice(*np.searchsorted(times_us, (obs.cut_us, end_us), "right"))
+    received = obs.received_bits[rows[kept]]
+    heard = np.flatnonzero(received)
     if not heard.size:
-        return int(rows.size) * interval_us
-    first = 0 if obs.cut_us else int(heard[0])
-    edges = np.concatenate([[first - 1], heard, [is_silent.size]])
-    return int(np.diff(edges).max() - 1) * interval_us
+        return received.size * interval_us
+    first, last = int(heard[0]), int(heard[-1])
+    gaps = (first if obs.cut_us else 0, received.size - 1 - last)
+    between = int(np.diff(heard).max()) - 1 if heard.size > 1 else 0
+    return max(*gaps, between) * interval_us

@@ -144,6 +144,8 @@ def utilization_of(link: LinkObservation) -> float | None:
 
 def capacity_bits(link: Link, start_us: int, end_us: int) -> float:
     """Return what the link could carry from one time to another, whose rate may change."""
+    if not link.rate_steps:
+        return max(end_us - start_us, 0) * int(link.rate) / 1e6
     changes_us = [int(time) / 1000 for time, _ in link.rate_steps]
     rates_bps = [int(rate) for rate in link.rates]
     ends_us = np.clip([0, *changes_us, end_us], start_us, end_us)

@@ -16,7 +16,7 @@ from dumbbell.congestion_control import live
 from dumbbell.congestion_control.recorded import reference_of, sources_of
 from dumbbell.congestion_control.sources import Sources
 from dumbbell.run.capture import Capture, as_capture
-from dumbbell.run.declarations import declared_by, declared_words
+from dumbbell.run.declarations import declared_by, declared_words, read_summary
 from dumbbell.run.engine import SIMULATOR, check_engine, engine_build
 from dumbbell.run.engine_tables import EngineTables
 from dumbbell.run.foreign_run import execute_isolated, is_foreign
@@ -234,7 +234,7 @@ def execute_in(
         raise EngineError(f"{error}{inside}") from None
     except _core.Cancelled:
         raise Cancelled("the run was cancelled") from None
-    summary = json.loads(output.summary())
+    summary = read_summary(output.summary(), (group.cc.name for group in scenario.groups))
     if is_uml(engine) and any(group.cc.is_file for group in scenario.groups):
         summary["sandbox"] = {"confined": False, "missing": []}
     return summary, EngineTables(output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -114,32 +114,40 @@ class Cache:
                     self.batch = None
                     self.open.close()
 
-    def put(self, record: Record) -> None:
-        """Keep a run; an entry that has all of it stays as it is."""
-        digest = record.key.digest
+    def put(self, *records: Record) -> None:
+        """Keep runs; an entry that has all of one stays as it is."""
         with self.lock:
-            if not self.keeps(record.key) or digest in self.writing:
-                return
-            self.writing.add(digest)
-        entry = self.entry(record.key, series=record.has_series)
+            new = {
+                each.key.digest: each
+                for each in records
+                if self.keeps(each.key) and each.key.digest not in self.writing
+            }
+            self.writing |= new.keys()
+        entries = [self.entry(each.key, series=each.has_series) for each in new.values()]
         try:
-            better = self._better(record, entry)
-            if better is not None:
-                with self.in_use():
-                    batch = self._opened()
-                    with batch.new(entry.name) as new:
-                        if better.has_series:
-                            record_directory.fill(new, better)
-                        else:
-                            new.write_bytes(record_directory.to_file(better))
-                    batch.settle()
-                if better.has_series:
-                    self.entry(record.key).unlink(missing_ok=True)
+            found = map(self._better, new.values(), entries)
+            better = [(entry, each) for entry, each in zip(entries, found, strict=True) if each]
+            if better:
+                self._write(better)
         except (OSError, ResultError) as error:
-            if not os.path.isdir(entry):  # noqa: PTH112 -- no error where a name is too long; else another process was faster
+            if not all(map(os.path.isdir, entries)):  # else another process was faster
                 self.trouble = os_reason(error) if isinstance(error, OSError) else str(error)
         finally:
-            self.writing.discard(digest)
+            self.writing -= new.keys()
+
+    def _write(self, new: Sequence[tuple[Path, Record]]) -> None:
+        with self.in_use():
+            batch = self._opened()
+            for entry, record in new:
+                with batch.new(entry.name) as path:
+                    if record.has_series:
+                        record_directory.fill(path, record)
+                    else:
+                        path.write_bytes(record_directory.to_file(record))
+            batch.settle()
+        for _, record in new:
+            if record.has_series:
+                self.entry(record.key).unlink(missing_ok=True)
 
     def _opened(self) -> Batch:
         with self.lock:

@@ -117,27 +117,31 @@ class LocalRunner(Runner[K, R]):
         self.window = 2 * jobs * MAX_BATCH
         self.pool = ThreadPoolExecutor(max_workers=jobs)
         self.stopped = threading.Event()
-        self.lock = threading.Lock()
+        self.lock, self.working = threading.Lock(), 0
         self.waiting: deque[tuple[PendingRun[K], Future[Any]]] = deque()
 
     def submit(self, case: PendingRun[K]) -> Future[Any]:
         """Submit a run."""
         future: Future[Any] = Future()
-        self.waiting.append((case, future))
-        self.pool.submit(self._work)
+        with self.lock:
+            self.waiting.append((case, future))
+            is_needed = self.working < self.jobs
+            self.working += is_needed
+        if is_needed:
+            self.pool.submit(self._work)
         return future
 
     def _work(self) -> None:
-        batch = self._next_batch()
-        try:
-            self._do(batch)
-        except BaseException as error:  # noqa: BLE001 -- raised where the results are wanted
-            for _, future in batch:
-                if not future.done():
-                    future.set_exception(error)
+        while batch := self._next_batch():
+            try:
+                self._do(batch)
+            except BaseException as error:  # noqa: BLE001 -- raised where the results are wanted
+                for _, future in batch:
+                    if not future.done():
+                        future.set_exception(error)
 
     def _next_batch(self) -> list[tuple[PendingRun[K], Future[Any]]]:
-        """Take the next runs; none if other threads have taken them."""
+        """Take the next runs; none are left for this thread if it returns none."""
         batch: list[tuple[PendingRun[K], Future[Any]]] = []
         part = 0.0
         with self.lock:
@@ -145,6 +149,7 @@ class LocalRunner(Runner[K, R]):
             while len(batch) < most and part < 1:
                 batch.append(self.waiting.popleft())
                 part += 1.0 if self.handler.engine != SIMULATOR else part_of_batch(batch[-1][0])
+            self.working -= not batch
         return batch
 
     def _do(self, batch: Sequence[tuple[PendingRun[K], Future[Any]]]) -> None:

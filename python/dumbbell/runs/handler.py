@@ -207,9 +207,11 @@ class RunHandler(Generic[K, R]):
         outcomes: list[Any] = [attempt(self._run, case) for case in cases]
         done = [at for at, each in enumerate(outcomes) if not isinstance(each, Exception)]
         records = records_of(*([outcomes[at][part] for at in done] for part in (0, 1)))
+        if self.cache is not None:
+            self.cache.put(*(each for each in records if isinstance(each, Record)))
         for at, record in zip(done, records, strict=True):
-            is_record = not isinstance(record, Exception)
-            outcomes[at] = attempt(self.take, cases[at], record) if is_record else record
+            is_record = isinstance(record, Record)
+            outcomes[at] = attempt(self.deliver, cases[at], record) if is_record else record
         return outcomes
 
     def _run(self, case: PendingRun[K]) -> tuple[Job, Run]:
@@ -222,7 +224,7 @@ class RunHandler(Generic[K, R]):
         return Job(case.scenario, self.engine, key, self.series, self.measuring(case.key))
 
     def take(self, case: PendingRun[K], record: Record) -> R:
-        """Keep a run that was just executed, and return its result."""
+        """Keep a run that was executed elsewhere, and return its result."""
         if self.cache is not None:
             self.cache.put(record)
         return self.deliver(case, record)
