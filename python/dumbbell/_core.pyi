@@ -108,6 +108,15 @@ class Output:
     def table(self, name: str) -> ArrowRecordBatch:
         """A table, shared with Python without a copy."""
 
+    def columns(
+        self, name: str
+    ) -> list[tuple[str, str, bool, int, bytes | None, bytes, list[str] | None]]:
+        """A table's columns, for a process without an Arrow library.
+
+        Each has a name, Arrow's name of its type, whether values are missing, its rows, the bits of
+        those that are there, the values, and the labels that the values number.
+        """
+
 @type_check_only
 class CaptureConfig(Protocol):
     """What to capture, and the file to write."""

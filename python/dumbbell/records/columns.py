@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,7 @@ def kind_in(found: pa.DataType) -> str:
     return TEXT if found == pa.string() else str(found)
 
 
+@functools.cache
 def arrow_type(kind: str) -> pa.DataType:
     """Return a kind of column as Arrow has it."""
     import pyarrow as pa
@@ -138,13 +140,15 @@ def in_type(values: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
     import pyarrow as pa
 
     found = values.type
+    if kind not in (ANY, LABEL) and found == arrow_type(kind):
+        return values
     is_number = pa.types.is_integer(found) or pa.types.is_floating(found)
     if kind == ANY:
         if not (is_number or is_label(found) or pa.types.is_boolean(found)):
             raise Unexpected(f"is of the type {found}")
         return values
     wanted = arrow_type(kind)
-    if found == wanted or (kind == LABEL and is_label(found)):
+    if kind == LABEL and is_label(found):
         return values
     are_whole = pa.types.is_integer(found) and pa.types.is_integer(wanted)
     if not (are_whole or (is_number and pa.types.is_floating(wanted))):

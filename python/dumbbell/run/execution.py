@@ -185,7 +185,7 @@ def run_of_output(ready: Prepared, output: _core.Output, capture: Path | None) -
 def check_numbers(run: Run) -> None:
     """Refuse a summary by foreign code that is of the right form but contradicts itself."""
     try:
-        run.to_dict()
+        run.outcome()
     except (ArithmeticError, ValueError) as error:
         raise CongestionControlError(f"the run's summary cannot be: {error!r}") from None
 

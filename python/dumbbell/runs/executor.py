@@ -37,7 +37,7 @@ WINDOW = 128
 
 #: The most runs that a thread executes before it measures them all.
 MAX_BATCH = 16
-#: So many bits that links may carry, or rows of samples, are as much as a batch: a few ms, 2 MB.
+#: Bits that links may carry, and rows of samples, that make a batch: a few ms, 2 MB.
 BATCH_BITS, BATCH_ROWS = 200e6, 20_000
 
 

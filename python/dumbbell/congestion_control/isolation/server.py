@@ -1,7 +1,7 @@
 """The process that forks one process per request, and the process that keeps it.
 
-It is started as a script, not as a module, so that it loads only the engine and Arrow: that is
-quick, and a process without threads can be forked. For a congestion control algorithm in Python it
+It is started as a script, not as a module, so that it loads only the engine: that is quick, and a
+small process without threads is forked quickly. For a congestion control algorithm in Python it
 loads the rest of dumbbell. It compiles files, confined, and runs none of their code.
 
 The process that is started first is the keeper: it forks the server, ends it with all that it

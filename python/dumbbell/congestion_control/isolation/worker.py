@@ -31,8 +31,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-import pyarrow as pa
-
 #: How often the watchdog looks, s.
 TICK_S = 0.05
 #: How often a run that advances by little says so, s.
@@ -43,6 +41,8 @@ REPORT_SHARE = 0.002
 CANCEL_S = 2.0
 #: Alignment of columns, so that they can be used without copying.
 ALIGNMENT_BYTES = 64
+#: So much of the output is written at once.
+BUFFER_BYTES = 1 << 20
 #: Descriptors of a process of foreign code, after the three standard ones.
 ANSWERS, OUTPUT = 3, 4
 
@@ -99,7 +99,9 @@ def keep_only(theirs: list[int]) -> socket.socket:
 def raise_oom_score() -> None:
     """If memory runs out, make the kernel end this process and not the sweep's."""
     with contextlib.suppress(OSError):  # then it chooses by size, most likely this one too
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+        score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+        os.write(score, b"1000")
+        os.close(score)
 
 
 def is_python(name: str) -> bool:
@@ -177,33 +179,24 @@ def write_output(output: Any) -> list[int]:
     name, a type, whether it may have nulls, its number of rows, the places of its validity bits (or
     null) and of its values, and the labels that its values index (or null).
     """
-    with open(OUTPUT, "wb", closefd=False) as file:
+    end = 0
+    with open(OUTPUT, "wb", BUFFER_BYTES, closefd=False) as file:
 
-        def write(data: Any) -> list[int]:
-            start = -(-file.tell() // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
-            file.seek(start)
+        def write(data: bytes) -> list[int]:
+            nonlocal end
+            start = -(-end // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+            file.write(bytes(start - end))
             file.write(data)
-            return [start, file.tell() - start]
-
-        def write_column(field: Any, array: Any) -> list[Any]:
-            labels = None
-            if pa.types.is_dictionary(array.type):
-                labels, array = array.dictionary.to_pylist(), array.indices
-            if array.offset:  # of a slice; the engine has none
-                array = pa.concat_arrays([array])
-            valid, values = array.buffers()
-            valid = None if valid is None else write(valid)
-            return [
-                field.name, str(array.type), field.nullable, len(array),
-                valid, write(values or b""), labels,
-            ]  # fmt: skip
+            end = start + len(data)
+            return [start, len(data)]
 
         tables = []
-        for name in output.table_names():
-            # Not `pa.table`, which would import pandas to check for a data frame.
-            batch = pa.record_batch(output.table(name))
-            columns = zip(batch.schema, batch.columns, strict=True)
-            tables.append([name, [write_column(field, array) for field, array in columns]])
+        for table in output.table_names():
+            columns = []
+            for name, kind, has_gaps, rows, valid, values, labels in output.columns(table):
+                places = None if valid is None else write(valid), write(values)
+                columns.append([name, kind, has_gaps, rows, *places, labels])
+            tables.append([table, columns])
         index = {"summary": write(output.summary().encode()), "tables": tables}
         return write(json.dumps(index).encode())
 
