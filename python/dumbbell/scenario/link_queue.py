@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,12 @@ __all__ = ["DROP_TAIL_BUFFER", "LinkQueue"]
 DROP_TAIL_BUFFER = Buffer.parse("1bdp")
 #: The most that a discipline holds which finds its own limit (`cake`): that of a Linux device.
 DEVICE_LIMIT = Buffer.parse("10240pkt")
+
+
+@functools.cache
+def drop_tail(name: str) -> QueueChoice:
+    """Return drop-tail without parameters, made once."""
+    return QueueChoice(name)
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class LinkQueue:
         if self.queue is not None:
             return self.queue
         in_pkts = self.buffer is not None and self.buffer.unit == "pkt"
-        return QueueChoice("pfifo" if in_pkts else "bfifo")
+        return drop_tail("pfifo" if in_pkts else "bfifo")
 
     @property
     def limit(self) -> Buffer:

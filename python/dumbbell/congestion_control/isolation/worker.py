@@ -41,7 +41,7 @@ REPORT_SHARE = 0.002
 CANCEL_S = 2.0
 #: Alignment of columns, so that they can be used without copying.
 ALIGNMENT_BYTES = 64
-#: So much of the output is written at once.
+#: How much of the output is written at once.
 BUFFER_BYTES = 1 << 20
 #: Descriptors of a process of foreign code, after the three standard ones.
 ANSWERS, OUTPUT = 3, 4
