@@ -37,8 +37,8 @@ WINDOW = 128
 
 #: The most runs that a thread executes before it measures them all.
 MAX_BATCH = 16
-#: Bits that links may carry, and rows of samples, that make a batch: a few ms, 2 MB.
-BATCH_BITS, BATCH_ROWS = 200e6, 20_000
+#: Bits that links may carry, and rows of samples, that make a batch: some 10 ms, 2 MB.
+BATCH_BITS, BATCH_ROWS = 1e9, 20_000
 
 
 def part_of_batch(case: PendingRun[K]) -> float:
