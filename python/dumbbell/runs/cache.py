@@ -161,7 +161,9 @@ class Cache:
         there, places = None, dict.fromkeys((entry, self.entry(record.key)))
         if record.key.digest not in self.damaged:
             with suppress(ResultError):
-                found = (record_directory.read(place, record.key) for place in places)
+                found = (
+                    record_directory.read(place, record.key) for place in places if place.exists()
+                )
                 there = next(filter(None, found), None)
         if there is None:
             return record
