@@ -15,7 +15,9 @@ pub(crate) struct Record {
 /// Waiting records. The space of those that were written is reused.
 #[derive(Debug)]
 pub(crate) struct Merge {
-    streams: Vec<VecDeque<Record>>,
+    /// Records, each with how many came before it.
+    streams: Vec<VecDeque<(u64, Record)>>,
+    pushed: u64,
     spare: Vec<Vec<u8>>,
 }
 
@@ -24,6 +26,7 @@ impl Merge {
     pub(crate) fn new(streams: usize) -> Self {
         Self {
             streams: (0..streams).map(|_| VecDeque::new()).collect(),
+            pushed: 0,
             spare: Vec::new(),
         }
     }
@@ -44,20 +47,25 @@ impl Merge {
         debug_assert!(
             waiting
                 .back()
-                .is_none_or(|last| last.header.time_ns <= record.header.time_ns)
+                .is_none_or(|(_, last)| last.header.time_ns <= record.header.time_ns)
         );
-        waiting.push_back(record);
+        waiting.push_back((self.pushed, record));
+        self.pushed += 1;
     }
 
-    /// The earliest record, if it is before `until_ns`; of several at once that of the first stream.
+    /// The earliest record, if it is before `until_ns`; of several at once that which was recorded first: in virtual time an
+    /// ACK and the data that it lets go are.
     pub(crate) fn pop_before(&mut self, until_ns: u64) -> Option<Record> {
         let first = self
             .streams
             .iter_mut()
             .filter(|waiting| !waiting.is_empty())
-            .min_by_key(|waiting| waiting.front().map(|record| record.header.time_ns))?;
-        if first.front()?.header.time_ns < until_ns {
-            first.pop_front()
+            .min_by_key(|waiting| {
+                let (number, record) = waiting.front()?;
+                Some((record.header.time_ns, *number))
+            })?;
+        if first.front()?.1.header.time_ns < until_ns {
+            first.pop_front().map(|(_, record)| record)
         } else {
             None
         }
@@ -85,6 +93,19 @@ mod tests {
             },
             packet: Vec::new(),
         }
+    }
+
+    #[test]
+    fn of_several_at_once_what_was_recorded_first_comes_first() {
+        let mut merge = Merge::new(2);
+        // A sender: an ACK arrives (the second stream), data leaves at once, another ACK arrives.
+        for (stream, group) in [(1, 0), (0, 1), (1, 2), (0, 3)] {
+            let mut passed = record(10, Place::Sender);
+            passed.header.group = group;
+            merge.push(stream, passed);
+        }
+        let groups = std::iter::from_fn(|| merge.pop_before(11)).map(|record| record.header.group);
+        assert_eq!(groups.collect::<Vec<_>>(), [0, 1, 2, 3]);
     }
 
     #[test]
