@@ -214,8 +214,9 @@ u32 BPF_PROG(drawn_ssthresh, struct sock *sk)
 	ca->loss_ms = now_ms(tp);
 	ca->pulse = 0;
 	if (path_pct && ca->last_us)
-		return max((u32)((u64)tp->snd_cwnd * min(ca->base_us, ca->last_us) / ca->last_us
-				 * path_pct / 100), 2U);
+		/* Without a queue that may be more than the window: no loss makes it larger. */
+		return clamp((u32)((u64)tp->snd_cwnd * min(ca->base_us, ca->last_us) / ca->last_us
+				   * path_pct / 100), 2U, max(tp->snd_cwnd, 2U));
 	if (queued_beta_pct && switch_us && drawn_queue_us(ca) > switch_us)
 		share = queued_beta_pct;
 	return max((u32)((u64)tp->snd_cwnd * share / 100), 2U);
