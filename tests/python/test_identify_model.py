@@ -85,6 +85,28 @@ def test_a_faster_sawtooth_is_not_renos():
     assert found["ratio_reno"] == pytest.approx(1.10, abs=0.06)
 
 
+def test_a_recovery_that_goes_on_is_one_loss_and_growth_begins_when_it_ends():
+    # Every packet leaves after the RTT, so rounds have five steps. A loss, and what it lost again
+    # three rounds later; the window falls for two more.
+    trace = sawtooth(1.0, 1.0, seconds=20.0)
+    trace.lost_pkts[:] = 0
+    trace.lost_pkts[[1000, 1015]] = 1
+    grows = np.arange(1000) * STEP_S / RTT_S
+    trace.inflight_pkts[:1000] = 200 + grows
+    trace.inflight_pkts[1000:1025] = 400
+    trace.inflight_pkts[1025:1030] = 300
+    trace.inflight_pkts[1030:1035] = 220
+    trace.inflight_pkts[1035:] = 200 + grows[:965]
+    rounds = rounds_of(trace)
+    assert rounds is not None
+    first, last = rounds.losses[0]
+    assert len(rounds.losses) == 1
+    assert last - first == 3
+    epoch = rounds.epochs[-1]
+    assert epoch.after_pkts == pytest.approx(200, abs=2)
+    assert measured(trace)["ratio_reno"] == pytest.approx(0.0, abs=0.06)
+
+
 def test_every_law_is_of_an_algorithm_that_the_model_knows():
     assert set(LAWS) <= set(shipped_model().classes)
 

@@ -20,6 +20,11 @@ MAX_ROUNDS = 4096
 STILL_GROWS = 1.25
 #: Rounds after it in which its queue drains.
 SETTLING_ROUNDS = 4
+#: An epoch has this many rounds; losses with fewer between them are one: recovery goes on.
+LEAST_ROUNDS = 3
+#: From the second round after the last retransmission the window may still fall to this share of
+#: the round before, for so many rounds: a reduction takes one (RFC 9937), which may begin late.
+STILL_FALLS, MOST_FALLING_ROUNDS = 0.97, 3
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class Epoch:
     loss
         The first round of the loss that it follows.
     start, end
-        Its rounds, from the second after the last retransmission.
+        Its rounds: from the second after the last retransmission, or when the window falls no more.
     before_pkts, after_pkts
         Most in flight before the loss; in flight after it.
     peak_pkts
@@ -134,11 +139,11 @@ def slow_start_end(window: Floats) -> int:
 
 
 def clusters(flags: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return first and last rounds of runs of flags; one round without does not end a run."""
+    """Return first and last rounds of runs of flags; what is too short for an epoch ends none."""
     places = np.flatnonzero(flags)
     if not len(places):
         return []
-    breaks = np.flatnonzero(np.diff(places) > 2)
+    breaks = np.flatnonzero(np.diff(places) > LEAST_ROUNDS + 1)
     firsts = places[np.concatenate(([0], breaks + 1))]
     lasts = places[np.append(breaks, len(places) - 1)]
     return [(int(first), int(last)) for first, last in zip(firsts, lasts, strict=True)]
@@ -149,16 +154,24 @@ def epochs_of(window: Floats, mean: Floats, losses: list[tuple[int, int]]) -> li
     found = []
     start = slow_start_end(window) + SETTLING_ROUNDS
     end = losses[0][0] if losses else len(window)
-    if end - start >= 3:
+    if end - start >= LEAST_ROUNDS:
         level = float(window[start])
         found.append(Epoch(start, start, end, level, level, 0.0, follows_loss=False))
     peak = 0.0
     for number, (first, last) in enumerate(losses):
         before = float(window[max(first - 2, 0) : first + 1].max())
-        start = last + 2
         end = losses[number + 1][0] if number + 1 < len(losses) else len(window)
+        start = settled(mean, last + 2, end)
         if end - start >= 1:
             after = float(mean[start])
             found.append(Epoch(first, start, end, before, after, peak))
         peak = before
     return found
+
+
+def settled(mean: Floats, start: int, end: int) -> int:
+    """Return the first round from `start` on after which the window falls no more."""
+    last = min(start + MOST_FALLING_ROUNDS, end - LEAST_ROUNDS)
+    while start < last and mean[start + 1] < STILL_FALLS * mean[start]:
+        start += 1
+    return start
