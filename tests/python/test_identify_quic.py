@@ -11,6 +11,7 @@ import pytest
 
 import dumbbell
 from dumbbell.identify import DatagramFlow, datagram_flows_in, datagram_trace_of
+from dumbbell.identify.datagram_trace import levelled
 from dumbbell.identify.grid import Grid
 from dumbbell.identify.spin import spin_rtt_s
 
@@ -47,6 +48,21 @@ def test_without_it_packets_in_flight_are_an_estimate(reno):
     trace = datagram_trace_of(flow.row, flow.bins, uses_spin=False)
     assert trace is not None
     assert trace.is_estimated
+
+
+def test_a_drift_that_differs_from_that_between_two_early_losses_is_taken_off():
+    # 30 s of 50 ms; packets in flight are 100, and less for a moment after 10 and 20 s.
+    time_s = np.arange(600) * 0.05
+    flight = np.where((time_s % 10 < 0.4) & (time_s > 5), 20.0, 100.0)
+    drift = np.where(time_s < 3, -60.0 * time_s, -180.0 + 40.0 * (time_s - 3))
+    lost = np.zeros(600)
+    lost[[20, 50]] = 1
+    found = levelled(flight + drift, lost, 80.0, 0.05, 2)
+    steady = found[100:]
+    usual = np.median(steady)
+    # Extrapolated, it would be 2,700 packets off at the end.
+    assert np.abs(steady[flight[100:] == 100] - usual).max() < 60
+    assert steady[flight[100:] == 20].max() < usual - 40
 
 
 def grid_with(rtts_ms: np.ndarray) -> Grid:

@@ -194,16 +194,23 @@ def levelled(raw: Floats, lost: Floats, bdp_pkts: float, step_s: float, per_rtt:
         return np.maximum(raw, 0.0)
     line = np.interp(np.arange(count), [at for at, _ in knots], [value for _, value in knots])
     if len(peaks) >= 2:
-        # Beyond the first and the last loss it drifts as between them.
+        # Beyond the first and the last loss it drifts as between them; a long stretch has its own.
         (first, low), (last, high) = knots[0], knots[-1]
         slope = (high - low) / max(last - first, 1)
-        line[:first] = low - slope * np.arange(first, 0, -1)
-        line[last:] = high + slope * np.arange(count - last)
+        line[:first] = low - slope_of(raw[:first], step, slope) * np.arange(first, 0, -1)
+        line[last:] = high + slope_of(raw[last:], step, slope) * np.arange(count - last)
     flat = raw - line
     # The path is taken to be just full where least is in flight.
     later = flat[min(int(2.0 / step_s), count // 4) :]
     lowest = float(np.quantile(later, 0.1)) if len(later) else 0.0
     return np.maximum(flat - lowest + bdp_pkts, 0.0)
+
+
+def slope_of(values: Floats, least: int, otherwise: float) -> float:
+    """Return the slope of the line that fits values best, where there are enough."""
+    if len(values) < max(least, 2):
+        return otherwise
+    return float(np.polynomial.polynomial.polyfit(np.arange(len(values)), values, 1)[1])
 
 
 def smooth(values: Floats, width: int) -> Floats:
