@@ -17,7 +17,6 @@ from dumbbell import LinuxTree
 from dumbbell.base.writing import write_file
 from dumbbell.identify import FEATURES, Floats, Model, Opinion
 from dumbbell_studies.identification.algorithms import (
-    AS_RENO,
     OTHER,
     SAME_AS_ANOTHER,
     copied,
@@ -101,7 +100,7 @@ def labelled(collected: Collected, *, of_others: bool = False) -> LabelledFeatur
     kept = [
         at
         for at, label in enumerate(collected.labels)
-        if label not in (*SAME_AS_ANOTHER, *AS_RENO) and (label == OTHER) == of_others
+        if label not in SAME_AS_ANOTHER and (label == OTHER) == of_others
     ]
     return LabelledFeatures(
         collected.features[kept],

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from dumbbell import LinuxTree
 
 __all__ = [
-    "AS_RENO", "DEVELOPED_ON", "HELD_BACK", "NEVER_SHOWN", "OTHER", "QUIC", "SAME_AS_ANOTHER",
-    "copied", "drawn_cc", "other_cc", "sources_of", "switched_cc",
+    "DEVELOPED_ON", "HELD_BACK", "NEVER_SHOWN", "OTHER", "QUIC", "SAME_AS_ANOTHER", "copied",
+    "drawn_cc", "other_cc", "right_name", "sources_of", "switched_cc",
 ]  # fmt: skip
 
 #: The class of what is none of the known algorithms.
@@ -28,8 +28,9 @@ NEVER_SHOWN = ("elastic", "fusion", "lola", "pert", "ledbatpp", "vegasa", "binom
 BUILT_IN = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "ledbat", "dctcp", "prague", "bbr_fca")
 #: Not learned: without other flows BBR-FCA is BBR, and is named so.
 SAME_AS_ANOTHER = ("bbr_fca",)
-#: Nor learned, but run: Linux's LP reads one-way delays from timestamps, whose offsets it does not
-#: know and which it multiplies by eight in 32 bits. On seven connections of eight it is Reno.
+#: Learned and named as Reno: Linux's LP reads one-way delays from timestamps, whose offsets it does
+#: not know and which it multiplies by eight in 32 bits. It is Reno, but that one connection in some
+#: ten to twenty backs off once, in slow start.
 AS_RENO = ("lp",)
 #: What runs over QUIC, by class: stacks with algorithms of their own, and ours in noq.
 QUIC: Mapping[str, tuple[str, ...]] = MappingProxyType({
@@ -74,6 +75,11 @@ def sources_of(tree: LinuxTree) -> dict[str, tuple[str, ...]]:
     for name in tree.names():
         found[name] = (*found.get(name, ()), tree.source(name))
     return found
+
+
+def right_name(name: str) -> str:
+    """Return what an algorithm is to be called."""
+    return "reno" if name in AS_RENO else name
 
 
 def other_cc(seed: int) -> str:

@@ -20,13 +20,13 @@ from dumbbell import LinuxTree
 from dumbbell.base.writing import write_file
 from dumbbell.identify import Identified, identify_flow, identify_quic_flow
 from dumbbell_studies.identification.algorithms import (
-    AS_RENO,
     DEVELOPED_ON,
     HELD_BACK,
     NEVER_SHOWN,
     QUIC,
     SAME_AS_ANOTHER,
     copied,
+    right_name,
     sources_of,
 )
 from dumbbell_studies.identification.path import DrawnPath, Kind, draw_path, scenario_of
@@ -99,11 +99,6 @@ def judged_classes(engine: str, tree: Path | None) -> list[tuple[str, Sequence[s
           if name not in SAME_AS_ANOTHER),
         *((cc, [cc], PATHS_OF_OTHERS) for cc in (*HELD_BACK, *DEVELOPED_ON, *NEVER_SHOWN)),
     ]  # fmt: skip
-
-
-def right_name(name: str) -> str:
-    """Return what an algorithm is to be called."""
-    return "reno" if name in AS_RENO else name
 
 
 def answers_of(engine: str, kind: Kind, tree: Path | None, scratch: Path) -> Iterator[Answer]:

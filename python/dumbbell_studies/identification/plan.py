@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell_studies.identification.algorithms import (
-    AS_RENO,
     OTHER,
     QUIC,
     SAME_AS_ANOTHER,
     drawn_cc,
     other_cc,
+    right_name,
     switched_cc,
 )
 from dumbbell_studies.identification.path import DrawnPath, Kind, draw_path
@@ -57,7 +57,7 @@ class PlannedRun:
 
 
 def tcp_plan(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[PlannedRun]:
-    """Go through the runs of TCP, but those of algorithms that would teach nothing.
+    """Go through the runs of TCP.
 
     Parameters
     ----------
@@ -66,11 +66,6 @@ def tcp_plan(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[Plan
     drawn
         The source of drawn algorithms.
     """
-    yield from (run for run in all_of_tcp(sources, drawn) if run.label not in AS_RENO)
-
-
-def all_of_tcp(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[PlannedRun]:
-    """Go through all: each number has its path, also where runs are left out."""
     labels = list(sources)
     cycle = len(labels) + OTHERS_OF_CYCLE
     for number in MIXED:
@@ -79,7 +74,7 @@ def all_of_tcp(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[Pl
         path = draw_path(number, kind)
         if place < len(labels):
             choices = sources[labels[place]]
-            yield PlannedRun(number, labels[place], choices[turn % len(choices)], path)
+            yield PlannedRun(number, right_name(labels[place]), choices[turn % len(choices)], path)
         else:
             yield PlannedRun(number, OTHER, other_cc(number), path)
     learned = [label for label in labels if label not in SAME_AS_ANOTHER]
@@ -88,7 +83,7 @@ def all_of_tcp(sources: Mapping[str, Sequence[str]], drawn: Path) -> Iterator[Pl
         choices = sources[label]
         turn = number // (len(learned) + OTHERS_OF_CYCLE)
         path = draw_path(number, "telling")
-        yield PlannedRun(number, label, choices[turn % len(choices)], path)
+        yield PlannedRun(number, right_name(label), choices[turn % len(choices)], path)
     for numbers, draw in ((DRAWN, drawn_cc), (SWITCHED, switched_cc)):
         for number in numbers:
             path = draw_path(number, KINDS[(number - numbers[0]) % len(KINDS)])
