@@ -22,8 +22,11 @@ OTHER = "other"
 HELD_BACK = ("l3dr", "nagi")
 #: Never shown either, sources of this study: those that the rule was fixed on, and those that were
 #: not looked at before it was.
-DEVELOPED_ON = ("fast", "compound", "gradient", "utility", "africa", "dual", "forecast", "libra")
-NEVER_SHOWN = ("elastic", "fusion", "lola", "pert", "ledbatpp", "vegasa", "binomial")
+DEVELOPED_ON = (
+    "fast", "compound", "gradient", "utility", "africa", "dual", "forecast", "libra", "elastic",
+    "fusion", "lola", "pert", "ledbatpp", "vegasa", "binomial",
+)  # fmt: skip
+NEVER_SHOWN = ("nice", "swift", "agilesd", "fit", "ltcp", "tahoe")
 #: Built-in algorithms that are learned.
 BUILT_IN = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "ledbat", "dctcp", "prague", "bbr_fca")
 #: Not learned: without other flows BBR-FCA is BBR, and is named so.
