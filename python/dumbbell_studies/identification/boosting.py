@@ -125,21 +125,18 @@ def grow(
     """Grow a tree: its features, the last bins below, whether none counts as above, its values."""
     bins = how.bins + 2
     inside = codes[np.ix_(columns, rows)].astype(np.int64)
-    base = inside + (np.arange(len(columns)) * bins)[:, None]
     node = np.zeros(len(rows), dtype=np.int64)
     g, h = gradient[rows], curvature[rows]
-    size = len(columns) * bins
     features, lasts, missing = [], [], []
     for level in range(how.depth):
-        index = (base + node * size).ravel()
-        shape = (1 << level, len(columns), bins)
-        sums: list[Floats] = [
-            np.bincount(index, np.broadcast_to(each, base.shape).ravel(), size << level)
-            .reshape(shape)
-            .astype(np.float64)
-            for each in (g, h)
-        ]
-        column, last, is_above = best_question(sums[0], sums[1], how.l2)
+        size, first = bins << level, node * bins
+        sums = np.empty((2, len(columns), size))
+        # A column at a time: its flows are in the processor's cache.
+        for at, code in enumerate(inside):
+            index = code + first
+            sums[0, at], sums[1, at] = np.bincount(index, g, size), np.bincount(index, h, size)
+        by_node = sums.reshape(2, len(columns), 1 << level, bins).swapaxes(1, 2)
+        column, last, is_above = best_question(by_node[0], by_node[1], how.l2)
         code = inside[column]
         above = (code > last) | ((code == 0) & is_above)
         node = node * 2 + (above & ((code != 0) | is_above))
@@ -155,8 +152,9 @@ def best_question(g: Floats, h: Floats, l2: float) -> tuple[int, int, bool]:
     """Return the feature, the last bin below and where none goes, by the gain over all nodes."""
     total_g, total_h = g.sum(axis=2, keepdims=True), h.sum(axis=2, keepdims=True)
     best = (-1.0, 0, 0, False)
+    known_g, known_h = np.cumsum(g[:, :, 1:], axis=2), np.cumsum(h[:, :, 1:], axis=2)
     for is_above in (False, True):
-        below_g, below_h = np.cumsum(g[:, :, 1:], axis=2), np.cumsum(h[:, :, 1:], axis=2)
+        below_g, below_h = known_g, known_h
         if not is_above:
             below_g, below_h = below_g + g[:, :, :1], below_h + h[:, :, :1]
         gain = below_g**2 / (below_h + l2)
