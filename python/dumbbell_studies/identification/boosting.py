@@ -128,15 +128,21 @@ def grow(
     node = np.zeros(len(rows), dtype=np.int64)
     g, h = gradient[rows], curvature[rows]
     features, lasts, missing = [], [], []
+    sums = summed(inside, node, (g, h), 1, bins)
     for level in range(how.depth):
-        size, first = bins << level, node * bins
-        sums = np.empty((2, len(columns), size))
-        # A column at a time: its flows are in the processor's cache.
-        for at, code in enumerate(inside):
-            index = code + first
-            sums[0, at], sums[1, at] = np.bincount(index, g, size), np.bincount(index, h, size)
-        by_node = sums.reshape(2, len(columns), 1 << level, bins).swapaxes(1, 2)
-        column, last, is_above = best_question(by_node[0], by_node[1], how.l2)
+        if level:
+            # The larger half of a node is the node less the smaller: each flow of the smaller half
+            # of its node counts, and the others do not.
+            counts = np.bincount(node, minlength=1 << level).reshape(-1, 2)
+            smaller = 2 * np.arange(len(counts)) + (counts[:, 1] <= counts[:, 0])
+            chosen = np.flatnonzero(node == smaller[node >> 1])
+            of_smaller = summed(
+                inside[:, chosen], node[chosen] >> 1, (g[chosen], h[chosen]), len(counts), bins
+            )
+            halves = np.empty((2, 1 << level, len(columns), bins))
+            halves[:, smaller], halves[:, smaller ^ 1] = of_smaller, sums - of_smaller
+            sums = halves
+        column, last, is_above = best_question(sums[0], sums[1], how.l2)
         code = inside[column]
         above = (code > last) | ((code == 0) & is_above)
         node = node * 2 + (above & ((code != 0) | is_above))
@@ -146,6 +152,20 @@ def grow(
     leaves = 1 << how.depth
     values = -how.rate * np.bincount(node, g, leaves) / (np.bincount(node, h, leaves) + how.l2)
     return np.array(features), np.array(lasts), np.array(missing), values
+
+
+def summed(
+    codes: Integers, node: Integers, values: tuple[Floats, Floats], nodes: int, bins: int
+) -> Floats:
+    """Return sums of both values: value × node × feature × bin."""
+    found = np.empty((len(codes), 2, nodes, bins))
+    first = node * bins
+    # A feature at a time: its flows are in the processor's cache.
+    for place, code in zip(found, codes, strict=True):
+        index = code + first
+        for sums, value in zip(place, values, strict=True):
+            sums[:] = np.bincount(index, value, nodes * bins).reshape(nodes, bins)
+    return found.transpose(1, 2, 0, 3)
 
 
 def best_question(g: Floats, h: Floats, l2: float) -> tuple[int, int, bool]:
