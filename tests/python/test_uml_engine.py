@@ -16,7 +16,7 @@ from dumbbell.congestion_control.isolation.sandbox import UNSAFE
 from dumbbell.run import guest
 from dumbbell.run.engine import check_engine, default_workers
 from dumbbell.runs.key import run_key
-from tests.python.guests import built
+from tests.python.guests import built, kernel_with
 
 ROOT = Path(__file__).parents[2]
 RENO = ROOT / "cc" / "reno.bpf.c"
@@ -79,7 +79,6 @@ def test_runs_in_virtual_time_share_all_cores():
             {},
             "is a file, and guests have no sandbox; if you trust it, add `--unsafe-no-s",
         ),
-        ("cubic", {"ecn": "accecn"}, "ecn `accecn` of `cubic` is not supported by the UML engine"),
     ],
 )
 def test_what_a_guest_does_not_run_is_refused(cc, fields, expected):
@@ -279,3 +278,63 @@ def test_every_packet_is_acknowledged_at_once_if_asked(delayed_ack, least, most)
     found = {link["name"]: link for link in run.summary["links"]}
     acks, data = found["up"]["offered_pkts"], found["bottleneck"]["forwarded_pkts"]
     assert least < acks / data < most
+
+
+# ---- Accurate ECN ----
+
+
+#: The first release that has it.
+ACCURATE = "6.18"
+accurate = pytest.mark.skipif(
+    kernel_with(least=ACCURATE) is None, reason=f"no kernel of Linux {ACCURATE} or later is built"
+)
+
+
+@pytest.mark.skipif(
+    kernel_with(before=ACCURATE) is None, reason=f"no kernel before Linux {ACCURATE} is built"
+)
+@pytest.mark.parametrize(("cc", "ecn"), [("linux/cubic", "accecn"), ("prague", False)])
+def test_a_kernel_without_accurate_ecn_is_named(cc, ecn):
+    kernel = kernel_with(before=ACCURATE)
+    assert kernel is not None
+    with pytest.raises(EngineError) as error:
+        dumbbell.run([dumbbell.Group(cc, ecn=ecn)], engine=f"uml:{kernel.name}", **SHORT)
+    assert f"`{cc}` needs Accurate ECN" in str(error.value)
+    assert f"Linux {kernel.release}, does not" in str(error.value)
+
+
+@accurate
+@pytest.mark.parametrize(("option", "segment_bytes"), [(True, 1436), (False, 1448)])
+def test_marks_are_counted_accurately(option, segment_bytes, tmp_path):
+    """As simulated, but that Linux's data has the option too, which takes 12 bytes of a segment."""
+    kernel = kernel_with(least=ACCURATE)
+    assert kernel is not None
+    group = dumbbell.Group("linux/cubic", ecn="accecn", accecn_option=option)
+    words = {**SHORT, "time": "10s", "queue": "codel:ecn=on"}
+    capture = tmp_path / "run.pcapng"
+    run = dumbbell.run([group], engine=f"uml:{kernel.name}", capture=capture, **words)
+    (flow,) = run.summary["flows"]
+    (simulated,) = dumbbell.run([dumbbell.Group("cubic", ecn="accecn")], **words).summary["flows"]
+    assert flow["marked_pkts"] > 5
+    assert flow["marked_pkts"] == pytest.approx(simulated["marked_pkts"], abs=1)
+    assert flow["dropped_pkts"] == 0
+    rows = dumbbell.analyze(capture).connections.to_pandas()
+    at_sender = rows[rows["point"] == "sender-0"]
+    assert at_sender["largest_segment_bytes"].max() == segment_bytes
+    assert 0 <= flow["marked_pkts"] - at_sender["accecn_ce_pkts"].max() <= 1
+
+
+@accurate
+def test_prague_is_an_l4s_sender_in_a_guest():
+    """AccECN both ways, and ECT(1): it has DualPI2's L4S queue to itself."""
+    kernel = kernel_with(least=ACCURATE)
+    assert kernel is not None
+    path: dict[str, Any] = {"rate": "20mbit", "rtt": "20ms", "time": "4s", "queue": "dualpi2"}
+    run = dumbbell.run(["prague", "cubic"], engine=f"uml:{kernel.name}", **path)
+    assert run.emulation is not None
+    assert run.emulation["ect1_groups"] == [0]
+    prague, cubic = run.summary["flows"]
+    assert prague["marked_pkts"] > 20
+    assert (prague["dropped_pkts"], cubic["marked_pkts"]) == (0, 0)
+    assert prague["rtt_mean_us"] < 23_000 < cubic["rtt_mean_us"]
+    assert set(run.tables["state-0-prague"]["mode"].to_pylist()) == {"prague"}

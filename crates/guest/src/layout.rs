@@ -104,7 +104,7 @@ impl Cc {
     pub(crate) fn of(planned: &PlannedCc) -> Self {
         Self {
             callbacks: planned.callbacks,
-            flags: c_uint::from(planned.needs_ecn) << 1,
+            flags: planned.flags,
             name: cc_name(&planned.name),
         }
     }
@@ -174,6 +174,7 @@ pub struct Host {
     listens: u8,
     dscp: u8,
     quick_ack: u8,
+    no_accecn_option: u8,
     port: u16,
     window_bytes: c_uint,
     rcvbuf_bytes: c_uint,
@@ -205,6 +206,7 @@ impl Host {
             listens: listener.is_some().into(),
             dscp: listener.map_or(0, |it| it.dscp),
             quick_ack: listener.is_some_and(|it| it.quick_ack).into(),
+            no_accecn_option: (!planned.accecn_option).into(),
             port: listener.map_or(0, |it| it.port),
             window_bytes,
             rcvbuf_bytes: c_uint::try_from(rcvbuf_bytes).unwrap_or(c_uint::MAX) & !1,

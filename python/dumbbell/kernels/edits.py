@@ -28,6 +28,8 @@ FACTS = {
         "include/net/tcp.h",
         "(*cong_control)(struct sock *sk, u32 ack, int flag,",
     ),
+    # 6.18.
+    "DUMBBELL_HAS_ACCECN": ("include/net/netns/ipv4.h", "sysctl_tcp_ecn_option;"),
     # 7.x.
     "DUMBBELL_HAS_CWND_EVENT_TX_START": ("include/net/tcp.h", "(*cwnd_event_tx_start)("),
     # Google's tree with BBRv3, in place of min_tso_segs.

@@ -201,6 +201,11 @@ impl Instance {
         &self.declarations().readers
     }
 
+    /// Linux's flags of it (`TCP_CONG_*`).
+    pub fn flags(&self) -> u32 {
+        self.ops.ops.flags
+    }
+
     /// Whether it needs ECN on its connections, regardless of the host's setting
     /// (`TCP_CONG_NEEDS_ECN`).
     pub fn needs_ecn(&self) -> bool {

@@ -24,8 +24,17 @@ pub(crate) enum KernelCc {
     Own(String),
     /// Ours, registered as long as this exists.
     Loaded(Loaded),
-    /// Ours in a guest, whose kernel calls it: by its name there, and what is recorded of it.
-    Hosted(String, Box<LoadedCc>),
+    /// Ours in a guest, whose kernel calls it: by its name there.
+    Hosted(String, Box<HostedCc>),
+}
+
+/// One of ours in a guest.
+#[derive(Debug)]
+pub(crate) struct HostedCc {
+    /// What is recorded of it.
+    pub(crate) recorded: LoadedCc,
+    pub(crate) needs_accecn: bool,
+    pub(crate) sends_ect1: bool,
 }
 
 impl KernelCc {
@@ -68,15 +77,25 @@ impl KernelCc {
         match self {
             Self::Own(name) => name == KERNELS_NEEDING_ECN,
             Self::Loaded(loaded) => loaded.needs_ecn(),
-            Self::Hosted(_, loaded) => loaded.needs_ecn,
+            Self::Hosted(_, loaded) => loaded.recorded.needs_ecn,
+        }
+    }
+
+    /// Whether it needs Accurate ECN. The kernel does not report the flag of its own ones.
+    pub(crate) fn needs_accecn(&self) -> bool {
+        match self {
+            Self::Own(_) => false,
+            Self::Loaded(loaded) => loaded.needs_accecn(),
+            Self::Hosted(_, hosted) => hosted.needs_accecn,
         }
     }
 
     /// Whether its packets are ECT(1). The kernel does not report the flag of its own ones.
     pub(crate) fn sends_ect1(&self) -> bool {
         match self {
-            Self::Own(_) | Self::Hosted(..) => false,
+            Self::Own(_) => false,
             Self::Loaded(loaded) => loaded.sends_ect1(),
+            Self::Hosted(_, loaded) => loaded.sends_ect1,
         }
     }
 
@@ -100,7 +119,7 @@ impl KernelCc {
     pub(crate) fn display_name(&self, kernel_name: &str) -> String {
         match self {
             Self::Loaded(loaded) if loaded.kernel_name == kernel_name => loaded.name().to_owned(),
-            Self::Hosted(name, loaded) if name == kernel_name => loaded.cc.clone(),
+            Self::Hosted(name, loaded) if name == kernel_name => loaded.recorded.cc.clone(),
             Self::Loaded(_) | Self::Hosted(..) => kernel_name.to_owned(),
             Self::Own(_) => format!("{KERNELS_OWN}{kernel_name}"),
         }
@@ -126,7 +145,7 @@ impl KernelCc {
             },
             Self::Hosted(_, loaded) => LoadedCc {
                 group,
-                ..LoadedCc::clone(loaded)
+                ..loaded.recorded.clone()
             },
         }
     }

@@ -7,7 +7,7 @@ use dumbbell_results::{LoadedCc, StateSamples};
 use dumbbell_scenario::{Scenario, random::element_seed};
 
 use super::socket_fields::{KernelField, SocketFields};
-use crate::bpf::congestion_controls::KERNELS_OWN;
+use crate::bpf::congestion_controls::{HostedCc, KERNELS_OWN};
 use crate::error::Error;
 
 /// The callbacks, by their numbers in `dumbbell.h`: the order of `dumbbell_cc_abi::CALLBACKS`.
@@ -61,8 +61,8 @@ pub struct Call {
 pub struct PlannedCc {
     /// A bit for each callback that it has.
     pub callbacks: u32,
-    /// Whether its connections have ECN in any case.
-    pub needs_ecn: bool,
+    /// Linux's `TCP_CONG_*`, of which its kernel takes those that it has.
+    pub flags: u32,
     /// Its name in the kernel.
     pub name: String,
 }
@@ -134,7 +134,7 @@ impl Algorithms {
             let bits = (0..).zip(OPS).filter(|(_, op)| has(op));
             PlannedCc {
                 callbacks: bits.map(|(bit, _)| 1 << bit).sum(),
-                needs_ecn: instance.needs_ecn(),
+                flags: instance.flags(),
                 name: kernel_name(number),
             }
         });
@@ -142,10 +142,10 @@ impl Algorithms {
     }
 
     /// The kernel's name of a group's algorithm, and what is recorded of it; `None` if it is the kernel's own.
-    pub(super) fn of_group(&self, group: usize) -> Option<(String, LoadedCc)> {
+    pub(super) fn of_group(&self, group: usize) -> Option<(String, HostedCc)> {
         let number = self.of_groups[group]?;
         let instance = &self.instances[number];
-        let loaded = LoadedCc {
+        let recorded = LoadedCc {
             group: group as u32,
             cc: instance.name().to_owned(),
             build: instance.build().to_owned(),
@@ -153,7 +153,12 @@ impl Algorithms {
             needs_ecn: instance.needs_ecn(),
             declared: instance.declared(),
         };
-        Some((kernel_name(number), loaded))
+        let hosted = HostedCc {
+            recorded,
+            needs_accecn: instance.needs_accecn(),
+            sends_ect1: instance.sends_ect1(),
+        };
+        Some((kernel_name(number), hosted))
     }
 
     /// Does what the kernel asks for; the callback's value, of `init` the handle.

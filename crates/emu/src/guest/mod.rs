@@ -99,6 +99,13 @@ pub struct KernelFacts<'a> {
     pub fields: Vec<KernelField<'a>>,
 }
 
+impl KernelFacts<'_> {
+    /// Whether its sockets have Accurate ECN, and its driver knows it: the driver names this field if they do.
+    fn has_accecn(&self) -> bool {
+        self.fields.iter().any(|field| field.name == "received_ce")
+    }
+}
+
 /// A run in a guest.
 pub struct Guest {
     scenario: Arc<Scenario>,
@@ -150,15 +157,21 @@ impl Guest {
                 None => KernelCc::Own(group.cc.name.trim_start_matches(KERNELS_OWN).to_owned()),
             }
         });
+        let ccs: Vec<KernelCc> = ccs.collect();
+        plan::check_accecn(&scenario, &ccs, kernel)?;
         let outgoing = Arc::default();
+        let mut hosts = Hosts::of_guest(&scenario, &outgoing)?;
+        for (group, _) in (0..).zip(&ccs).filter(|(_, cc)| cc.sends_ect1()) {
+            hosts.mark_as_l4s(group);
+        }
         let (capture, tap) = capture
             .map(|config| DrivenCapture::start(config, &scenario, (ENGINE, start_s() * NS_PER_S)))
             .transpose()?
             .unzip();
         Ok(Self {
-            ccs: Arc::new(ccs.collect()),
+            ccs: Arc::new(ccs),
             algorithms,
-            hosts: Arc::new(Hosts::of_guest(&scenario, &outgoing)?),
+            hosts: Arc::new(hosts),
             series: Series::new(&scenario),
             programs: programs
                 .map(|requested| Programs::new(requested, &scenario))

@@ -10,6 +10,7 @@ use dumbbell_scenario::{Group, GroupEcn, PROMPT_BYTES, Scenario, UNLIMITED_BYTES
 
 use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KernelCc};
 use crate::error::Error;
+use crate::guest::KernelFacts;
 use crate::hosts::host::mtu_bytes;
 use crate::hosts::sysctls::{program_buffers, tcp_rmem, tcp_wmem};
 use crate::programs::Names;
@@ -33,6 +34,8 @@ pub struct PlannedHost {
     pub slow_start_after_idle: bool,
     /// The sysctl `tcp_ecn`.
     pub ecn: u8,
+    /// Whether it has Accurate ECN's option.
+    pub accecn_option: bool,
     /// What it listens with, if it receives.
     pub listener: Option<PlannedListener>,
     /// What it has for programs, if they run in it.
@@ -124,14 +127,35 @@ pub fn check(scenario: &Scenario) -> Result<(), Error> {
         if !group.host.delayed_ack && group.program.is_some() {
             return refused("`delayed_ack = false` of programs".to_owned());
         }
-        if group.host.ecn == GroupEcn::AccEcn {
-            return refused("ecn `accecn`".to_owned());
-        }
         if name == KERNELS_DEFAULT && group.program.is_none() {
             return refused("`linux/default`".to_owned());
         }
     }
     Ok(())
+}
+
+/// Refuses Accurate ECN on a kernel that has none.
+///
+/// # Errors
+///
+/// [`Error::Refused`], with the kernel's release.
+pub(super) fn check_accecn(
+    scenario: &Scenario,
+    ccs: &[KernelCc],
+    kernel: &KernelFacts<'_>,
+) -> Result<(), Error> {
+    let mut groups = scenario.groups.iter().zip(ccs);
+    match groups.find(|(group, cc)| has_accecn(group, cc)) {
+        Some((group, _)) if !kernel.has_accecn() => Err(Error::Refused(format!(
+            "`{}` needs Accurate ECN, which the guest's kernel, Linux {}, does not offer to dumbbell; build one of Linux 6.18 or later with `dumbbell kernel build`",
+            group.cc.name, kernel.release
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn has_accecn(group: &Group, cc: &KernelCc) -> bool {
+    group.host.ecn == GroupEcn::AccEcn || cc.needs_accecn()
 }
 
 /// The scenario as a guest runs it: with drawn RTTs and windows that Linux reaches.
@@ -149,22 +173,32 @@ pub(super) fn hosts(scenario: &Scenario, ccs: &[KernelCc]) -> Vec<PlannedHost> {
             }
             let (sender, receiver) = host_addresses(index);
             [
-                host(group, sender, None),
-                host(group, receiver, Some(listener(group))),
+                host(group, cc, sender, None),
+                host(group, cc, receiver, Some(listener(group))),
             ]
         })
         .collect()
 }
 
-fn host(group: &Group, address: Ipv4Addr, listener: Option<PlannedListener>) -> PlannedHost {
+fn host(
+    group: &Group,
+    cc: &KernelCc,
+    address: Ipv4Addr,
+    listener: Option<PlannedListener>,
+) -> PlannedHost {
     PlannedHost {
         address,
         mtu_bytes: mtu_bytes(group),
         gso_max_segs: (!group.host.tso).then_some(1),
         buffers_bytes: [Some(tcp_rmem(group)), Some(tcp_wmem(group))],
         slow_start_after_idle: group.host.slow_start_after_idle,
-        // 1 requests and accepts ECN, 2 only accepts it.
-        ecn: if group.host.ecn == GroupEcn::On { 1 } else { 2 },
+        // 1 requests and accepts ECN, 2 only accepts it, 3 requests and accepts Accurate ECN.
+        ecn: match group.host.ecn {
+            _ if has_accecn(group, cc) => 3,
+            GroupEcn::On => 1,
+            _ => 2,
+        },
+        accecn_option: group.host.accecn_option,
         listener,
         for_programs: None,
     }
@@ -194,7 +228,7 @@ fn hosts_of_programs(index: u16, group: &Group, cc: &KernelCc) -> [PlannedHost; 
             names: text(names.hosts()),
             resolver: text(names.resolver()),
         }),
-        ..host(group, address, None)
+        ..host(group, cc, address, None)
     })
 }
 
@@ -244,4 +278,39 @@ pub(super) fn flows(scenario: &Scenario, ccs: &[KernelCc]) -> Vec<PlannedFlow> {
         }
     }
     planned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guest::KernelField;
+
+    #[test]
+    fn accurate_ecn_needs_a_kernel_that_has_it() {
+        let mut group = Group::default();
+        group.host.ecn = GroupEcn::AccEcn;
+        let scenario = Scenario {
+            groups: vec![group],
+            ..Scenario::default()
+        };
+        let ccs = [KernelCc::Own("cubic".to_owned())];
+        let checked = |fields: Vec<KernelField<'_>>| {
+            let release = "6.12.117".to_owned();
+            let kernel = KernelFacts {
+                release,
+                hz: 1000,
+                fields,
+            };
+            check_accecn(&scenario, &ccs, &kernel)
+        };
+        let refused = checked(Vec::new()).expect_err("it has none").to_string();
+        assert!(refused.contains("Linux 6.12.117, does not"), "{refused}");
+        let field = KernelField {
+            name: "received_ce",
+            offset: 0,
+            bytes: 4,
+        };
+        assert!(checked(vec![field]).is_ok());
+        assert_eq!(hosts(&scenario, &ccs)[0].ecn, 3);
+    }
 }

@@ -136,11 +136,16 @@ impl Hosts {
     /// some kernels cannot have (`bpf/skipping_kernel.rs`). Linux's default is two packets.
     pub(crate) fn identify_as_l4s(&mut self, group: usize) -> Result<(), Error> {
         const MIN_TSO_SEGS: &str = "/proc/sys/net/ipv4/tcp_min_tso_segs";
-        self.senders[group].is_l4s = true;
-        self.receivers[group].is_l4s = true;
+        self.mark_as_l4s(group);
         let namespace = &self.senders[group].namespace;
         let written = namespace.within(|| fs::write(MIN_TSO_SEGS, "1"))?;
         written.map_err(|source| cannot_set(MIN_TSO_SEGS, source))
+    }
+
+    /// Lets the packets of both hosts of `group` enter the path as L4S's.
+    pub(crate) fn mark_as_l4s(&mut self, group: usize) {
+        self.senders[group].is_l4s = true;
+        self.receivers[group].is_l4s = true;
     }
 
     /// The host whose packets go this way.

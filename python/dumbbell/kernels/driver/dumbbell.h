@@ -167,6 +167,8 @@ struct dumbbell_host {
 	unsigned char dscp;
 	/* Each segment is acknowledged at once, as with `ip route … quickack 1`. */
 	unsigned char quick_ack;
+	/* Accurate ECN without its option. */
+	unsigned char no_accecn_option;
 	unsigned short port;
 	/* 0: no limit of the window. */
 	unsigned int window_bytes;

@@ -74,6 +74,10 @@ const struct dumbbell_field dumbbell_fields[] = {
 	IN_TCP(undo_retrans),
 	IN_TCP(lsndtime),
 	IN_TCP(ecn_flags),
+#ifdef DUMBBELL_HAS_ACCECN
+	/* By which the library knows that this kernel has Accurate ECN. */
+	IN_TCP(received_ce),
+#endif
 	{ "rcv_tsval", offsetof(struct tcp_sock, rx_opt.rcv_tsval), 4 },
 	{ "rcv_tsecr", offsetof(struct tcp_sock, rx_opt.rcv_tsecr), 4 },
 	IN_TCP(rcv_nxt),
@@ -265,6 +269,12 @@ unsigned int dumbbell_handle_of(const void *socket)
 	return ((const struct own *)inet_csk_ca(sk))->handle;
 }
 
+#ifdef TCP_CONG_NEEDS_ACCECN
+#define KNOWN_FLAGS (TCP_CONG_NEEDS_ECN | TCP_CONG_NEEDS_ACCECN | TCP_CONG_ECT_1_NEGOTIATION)
+#else
+#define KNOWN_FLAGS TCP_CONG_NEEDS_ECN
+#endif
+
 #define HAS(op) (cc.callbacks & 1u << (op))
 
 static int register_cc(unsigned int number)
@@ -280,7 +290,7 @@ static int register_cc(unsigned int number)
 	local_irq_restore(flags);
 	proxy->number = number;
 	strscpy(proxy->ops.name, cc.name, sizeof(proxy->ops.name));
-	proxy->ops.flags = cc.flags & TCP_CONG_NEEDS_ECN;
+	proxy->ops.flags = cc.flags & KNOWN_FLAGS;
 	proxy->ops.owner = THIS_MODULE;
 	proxy->ops.init = proxy_init;
 	proxy->ops.release = proxy_release;

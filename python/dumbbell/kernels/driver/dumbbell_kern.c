@@ -24,6 +24,7 @@
 #include <net/tcp.h>
 #include <linux/inet_diag.h>
 #include "dumbbell_kern.h"
+#include "dumbbell_tree.h"
 
 /* The host of a group of programs sends TCP over IPv6 too, and UDP in super-packets where virtio-net has them. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
@@ -230,6 +231,10 @@ static int make_host(struct host *host)
 	net->ipv4.sysctl_tcp_nometrics_save = !host->is.runs_programs;
 	net->ipv4.sysctl_tcp_slow_start_after_idle = host->is.slow_start_after_idle;
 	net->ipv4.sysctl_tcp_ecn = host->is.ecn;
+#ifdef DUMBBELL_HAS_ACCECN
+	if (host->is.no_accecn_option)
+		net->ipv4.sysctl_tcp_ecn_option = 0;
+#endif
 #if IS_ENABLED(CONFIG_IPV6)
 	/* Or its device would announce itself to the network. */
 	net->ipv6.devconf_all->disable_ipv6 = !host->is.runs_programs;
