@@ -15,7 +15,7 @@ from dumbbell import Scenario
 from dumbbell.base.errors import EngineError, ScenarioError
 from dumbbell.kernels import find
 from dumbbell.scenario.element import QueueChoice
-from tests.python.guests import built, is_built
+from tests.python.guests import built, is_built, kernel_with
 
 #: Two flows that fill a queue and lose packets: some 8,000 packets.
 SHORT: dict[str, Any] = {"rate": "20mbit", "rtt": "20ms", "time": "5s", "sample": "100ms"}
@@ -43,6 +43,8 @@ CLOSE = [
 #: Those that draw random numbers, of which the kernel has others.
 RANDOM = ["pie", "fq_pie", "red:limit=100kB"]
 SEEDS = 6
+#: The driver's configuration has it since December 2026.
+WITH_DRR = kernel_with(option="NET_SCH_DRR=y")
 DUALPI2_SEEDS = range(1, 13)
 
 
@@ -78,10 +80,10 @@ def test_an_engine_without_guests_says_which_has_it(engine):
 OF_QUEUE = ("queue", "statistics", "limit_bytes", "limit_pkts")
 
 
-def outcome(queue: str, seed: int = 1, *, ecn: bool = False) -> dict[str, Any]:
+def outcome(queue: str, seed: int = 1, *, ecn: bool = False, engine: str = "uml") -> dict[str, Any]:
     """Run two flows through a queue in a guest; what does not say which it was."""
     groups = [dumbbell.Group(f"linux/{name}", ecn=ecn) for name in ("cubic", "reno")]
-    run = dumbbell.run(groups, engine="uml", queue=queue, seed=seed, **SHORT)
+    run = dumbbell.run(groups, engine=engine, queue=queue, seed=seed, **SHORT)
     links = [
         {key: each[key] for key in each if key not in OF_QUEUE} for each in run.summary["links"]
     ]
@@ -104,6 +106,22 @@ def test_the_same_packets_are_marked(queue):
     ours = outcome(queue, ecn=True)
     assert ours["links"][0]["marked_pkts"] > 0
     assert outcome(f"kernel:{queue}", ecn=True) == ours
+
+
+@pytest.mark.skipif(
+    WITH_DRR is None, reason="no kernel is built with DRR; `dumbbell kernel build` builds one"
+)
+@pytest.mark.parametrize("settings", ["", ",classes=16,perfect_hash=off", ",quantum=300B"])
+def test_drr_with_a_class_of_each_flow_drops_and_sends_the_same(settings):
+    assert WITH_DRR is not None
+    engine = f"uml:{WITH_DRR.name}"
+    ours, theirs = (
+        outcome(f"{name}:limit=50pkt{settings}", engine=engine) for name in ("drr", "kernel:drr")
+    )
+    assert ours["links"][0]["dropped_pkts"] > 0
+    # A kernel does not say why it drops.
+    assert theirs["links"][0].pop("aqm_dropped_pkts") == ours["links"][0]["dropped_pkts"]
+    assert theirs == ours
 
 
 @built
@@ -171,7 +189,7 @@ def test_each_link_has_a_discipline_of_its_own():
 @pytest.mark.parametrize(
     ("queue", "expected"),
     [
-        ("kernel:drr", "it needs classes; use `drr`, which is ours"),
+        ("kernel:drr:classes=65536", "at most 65535 `classes`; use `drr`, which is ours"),
         ("kernel:dummynet", "Linux has no discipline `dummynet`"),
         ("kernel:fq_codel:perfect_hash=on", "Linux's hash is not perfect"),
     ],

@@ -297,9 +297,8 @@ impl LaidOutQdisc {
     }
 
     /// The command that makes it.
-    pub(crate) fn command(&self) -> String {
-        let words = self.planned.words.iter().map(|word| word.to_string_lossy());
-        words.collect::<Vec<_>>().join(" ")
+    pub(crate) fn command(&self) -> &str {
+        &self.planned.command
     }
 }
 

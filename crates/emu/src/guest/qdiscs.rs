@@ -22,6 +22,8 @@ pub struct PlannedQdisc {
     pub program: CString,
     /// That program's arguments, its name first.
     pub words: Vec<CString>,
+    /// What makes it, for people.
+    pub command: String,
     /// The name of that device.
     pub device: CString,
 }
@@ -38,14 +40,26 @@ pub(super) fn planned(scenario: &Scenario) -> Result<Vec<PlannedQdisc>, Error> {
     of_kernel
         .map(|(number, link, queue)| {
             let device = format!("link{number}");
-            let tc = find_tc()?;
-            let settings = words(link, queue)?;
+            let tc = text(find_tc()?.as_os_str().as_bytes());
             let words = ["tc", "qdisc", "add", "dev", &device, "root", queue.name()];
-            let words = words.map(str::to_owned).into_iter().chain(settings);
+            let mut words: Vec<String> = words.map(str::to_owned).to_vec();
+            let script = script(queue, &device)?;
+            if script.is_none() {
+                words.extend(self::words(link, queue)?);
+            }
+            let command = words.join(" ");
+            let (program, words) = match script {
+                Some(script) => {
+                    let words = ["sh", "-c", &script].map(|word| text(word.as_bytes()));
+                    (text(b"/bin/sh"), [words.as_slice(), &[tc]].concat())
+                }
+                None => (tc, words.iter().map(|word| text(word.as_bytes())).collect()),
+            };
             Ok(PlannedQdisc {
                 link: number,
-                program: text(tc.as_os_str().as_bytes()),
-                words: words.map(|word| text(word.as_bytes())).collect(),
+                program,
+                words,
+                command,
                 device: text(device.as_bytes()),
             })
         })
@@ -69,11 +83,45 @@ fn find_tc() -> Result<PathBuf, Error> {
     })
 }
 
+/// A shell's commands where `tc` has to be called more than once; `$0` is `tc`. DRR has classes, of which a hash of the flow
+/// chooses one (tc-drr(8), tc-flow(8)).
+fn script(queue: &Queue, dev: &str) -> Result<Option<String>, Error> {
+    /// A class's number has 16 bits, and 0 is the discipline's own.
+    const MOST_CLASSES: u64 = 65_535;
+    let Queue::drr(drr) = queue else {
+        return Ok(None);
+    };
+    let (classes, limit) = (drr.classes, drr.limit_pkts);
+    let [quantum] = drr.quantum_bytes[..] else {
+        return Err(no_word(
+            queue,
+            "a hash gives classes no order, so they have one `quantum`",
+        ));
+    };
+    if classes > MOST_CLASSES {
+        return Err(no_word(
+            queue,
+            &format!("Linux has at most {MOST_CLASSES} `classes`"),
+        ));
+    }
+    let keys = "src,dst,proto,proto-src,proto-dst";
+    Ok(Some(format!(
+        "i=1
+        {{
+            echo qdisc add dev {dev} root handle 1: drr
+            echo filter add dev {dev} parent 1: protocol all prio 1 handle 1 flow hash keys {keys} divisor {classes} baseclass 1:1
+            while [ $i -le {classes} ]; do
+                printf 'class add dev {dev} parent 1: classid 1:%x drr quantum {quantum}\\n' $i
+                printf 'qdisc add dev {dev} parent 1:%x pfifo limit {limit}\\n' $i
+                i=$((i + 1))
+            done
+        }} | \"$0\" -batch -"
+    )))
+}
+
 /// The settings as `tc` takes them (tc-fq_codel(8) and the others): our names are its own, but for those here.
 fn words(link: &Link, queue: &Queue) -> Result<Vec<String>, Error> {
     let mut words = match queue {
-        // Classes and filters of its own.
-        Queue::drr(_) => return Err(no_word(queue, "it needs classes")),
         // `tc` makes its thresholds and its average from these.
         Queue::red(red) => {
             let number = |name: &str, value: u64| [name.to_owned(), value.to_string()];
@@ -239,13 +287,25 @@ mod tests {
             Ok("limit 127 perturb 10")
         );
         assert!(perturbed(1_500_000_000).is_err());
-        let refused = made(r#"{"kind": "drr"}"#);
-        assert_eq!(
-            refused,
-            Err(
-                "queue `kernel:drr` cannot be made: it needs classes; use `drr`, which is ours"
-                    .to_owned()
-            )
-        );
+        let refused = made(r#"{"kind": "red", "limit_bytes": 60000, "gentle": true}"#);
+        let expected =
+            "queue `kernel:red` cannot be made: Linux has no `gentle`; use `red`, which is ours";
+        assert_eq!(refused, Err(expected.to_owned()));
+    }
+
+    #[test]
+    fn drr_has_classes_and_a_filter() {
+        let made = |json: &str| {
+            let queue: Queue = serde_json::from_str(json).expect("a queue");
+            script(&queue, "link0").map_err(|error| error.to_string())
+        };
+        let script = made(r#"{"kind": "drr", "limit_pkts": 50, "classes": 16}"#)
+            .expect("it can be made")
+            .expect("it takes several commands");
+        assert_eq!(made(r#"{"kind": "fq"}"#), Ok(None));
+        assert!(script.contains("divisor 16 baseclass 1:1"), "{script}");
+        assert!(script.contains("pfifo limit 50\\n"), "{script}");
+        assert!(made(r#"{"kind": "drr", "quantum_bytes": [300, 600]}"#).is_err());
+        assert!(made(r#"{"kind": "drr", "classes": 65536}"#).is_err());
     }
 }
