@@ -31,6 +31,8 @@ FACTS = {
     # 6.18.
     "DUMBBELL_HAS_ACCECN": ("include/net/netns/ipv4.h", "sysctl_tcp_ecn_option;"),
     # 7.x.
+    "DUMBBELL_HAS_PKT_SEGS": ("include/net/sch_generic.h", "pkt_segs;"),
+    # 7.x.
     "DUMBBELL_HAS_CWND_EVENT_TX_START": ("include/net/tcp.h", "(*cwnd_event_tx_start)("),
     # Google's tree with BBRv3, in place of min_tso_segs.
     "DUMBBELL_HAS_TSO_SEGS": ("include/net/tcp.h", "(*tso_segs)(struct sock *sk, unsigned int "),

@@ -18,6 +18,7 @@
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 #include "dumbbell_kern.h"
+#include "dumbbell_tree.h"
 
 struct qdisc {
 	struct net_device *device;
@@ -108,6 +109,9 @@ static struct sk_buff *packet_of(struct net_device *device, const struct dumbbel
 	skb_reset_mac_header(skb);
 	write_ecn(skb, queued->ecn);
 	qdisc_skb_cb(skb)->pkt_len = skb->len;
+#ifdef DUMBBELL_HAS_PKT_SEGS
+	qdisc_skb_cb(skb)->pkt_segs = 1;
+#endif
 	skb->mark = queued->number;
 	skb->destructor = note_free;
 	return skb;
