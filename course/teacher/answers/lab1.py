@@ -17,4 +17,4 @@ def period_s(rate_mbps, rtt_ms, buffer_bdp):
 smallest_bdp = 1.0  # path and buffer are 2 BDP; half of it fills the path
 
 # answer: even_s
-even_s = 11
+even_s = 15
