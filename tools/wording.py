@@ -35,7 +35,7 @@ PATTERNS = {
     ),
 }
 LIMITS = {
-    "count noun": 32,
+    "count noun": 31,
     "so many": 6,
     "nobody": 3,
     "tells": 11,
@@ -43,7 +43,6 @@ LIMITS = {
     "anew": 1,
     "mended": 0,
     "no evidence": 0,
-    "old command": 1,
     "opening": 18,
     "two words": 37,
 }
