@@ -23,7 +23,7 @@ SETTLING_ROUNDS = 4
 #: An epoch has this many rounds; losses with fewer between them are one: recovery goes on.
 LEAST_ROUNDS = 3
 #: From the second round after the last retransmission the window may still fall to this share of
-#: the round before, for so many rounds: a reduction takes one (RFC 9937), which may begin late.
+#: the round before, for this many rounds: a reduction takes one (RFC 9937), which may begin late.
 STILL_FALLS, MOST_FALLING_ROUNDS = 0.97, 3
 
 
