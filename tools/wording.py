@@ -35,7 +35,7 @@ PATTERNS = {
     ),
 }
 LIMITS = {
-    "count noun": 31,
+    "count noun": 30,
     "so many": 6,
     "nobody": 3,
     "tells": 11,

@@ -100,6 +100,8 @@ class Typicality:
 
     def _summed_up(self, residuals: Floats, present: Floats) -> Floats:
         missing = np.isnan(residuals)
+        # The model keeps shares as half floats, in which nearly all is all.
+        present = np.clip(present, 2.0**-24, 1 - 2.0**-11)
         unlikely = -np.where(missing, np.log1p(-present), np.log(present)).sum(axis=1)
         residuals = np.nan_to_num(np.clip(residuals, -MOST, MOST))
         squares = (np.clip(residuals, -MOST_WHITENED, MOST_WHITENED) @ self.whitening) ** 2

@@ -289,7 +289,7 @@ fn callbacks() -> Fact {
         name: "callbacks",
         status,
         value,
-        costs: "now and then a callback of our congestion controls is missed: some runs are INVALID (`window`), and \
+        costs: "now and then a callback of our algorithms is missed: some runs are INVALID (`window`), and \
                 `min_tso_segs` is not loaded",
         remedy: "another kernel; or run an INVALID run again",
         needed_for: &[],
