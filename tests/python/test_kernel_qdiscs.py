@@ -6,6 +6,7 @@ import math
 import shutil
 import statistics
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ import pytest
 import dumbbell
 from dumbbell import Scenario
 from dumbbell.base.errors import EngineError, ScenarioError
-from dumbbell.kernels import find
+from dumbbell.kernels import BuiltKernel, find
+from dumbbell.run.guest import check_for_guest
 from dumbbell.scenario.element import QueueChoice
 from tests.python.guests import built, is_built, kernel_with
 
@@ -71,6 +73,12 @@ def test_an_engine_without_guests_says_which_has_it(engine):
     expected = "`kernel:fq_codel` of `bottleneck` is of a guest's kernel; use `fq_codel`, or"
     with pytest.raises((EngineError, ScenarioError), match=expected):
         dumbbell.run(["cubic"], queue="kernel:fq_codel", time="1s", engine=engine)
+
+
+def test_a_discipline_that_the_kernel_lacks_is_refused_before_it_boots():
+    kernel = BuiltKernel(Path(), "6.12", release="6.12.117", missing=("NET_SCH_DUALPI2",))
+    with pytest.raises(EngineError, match=r"Linux 6\.12\.117, has no `dualpi2`"):
+        check_for_guest(kernel, [Scenario(["cubic"], queue="kernel:dualpi2")])
 
 
 # ---- In a guest ----

@@ -97,6 +97,13 @@ def check_for_guest(kernel: BuiltKernel, scenarios: Sequence[Scenario]) -> None:
                 raise EngineError(
                     f"the kernel {kernel.name} has no congestion control `{name}`; it has {known}"
                 )
+        for link in scenario.links:
+            option = f"NET_SCH_{link.queue.name.upper()}" if link.queue else ""
+            if link.queue and link.queue.of_kernel and option in kernel.missing:
+                raise EngineError(
+                    f"the kernel {kernel.name}, Linux {kernel.release}, has no `{link.queue.name}` "
+                    f"({option}); use a newer one, `--engine {UML}:NAME`, or leave out `kernel:`"
+                )
         try:
             _core.check_for_guest(scenario.to_json())
         except _core.EngineError as error:
