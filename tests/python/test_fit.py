@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -249,9 +250,17 @@ def test_the_capture_s_other_connections_are_competitors_that_are_known(captured
     assert found.path.known[1].stop_s == pytest.approx(12, abs=0.5)
     assert found.intervals["rate_bps"].low <= 12e6 <= found.intervals["rate_bps"].high
     assert not any("the fit does not look at them" in note for note in found.notes)
-    # What it got next to them, again.
-    again = what_if(found, "cubic")[0].interval("goodput_bps").value
-    assert again == pytest.approx(found.seen.series.goodput_bps, rel=0.15)
+
+
+def test_next_to_known_competitors_it_would_get_again_what_it_got(captured):
+    """On average: single captures of 20 s are up to 16 % off, either way."""
+    groups = [Group("cubic"), Group("cubic", start="3s"), Group("reno", start="5s", stop="15s")]
+    ratios = []
+    for seed in range(1, 5):
+        found = fit(captured(*groups, buffer="2bdp", seed=seed), connection=1)
+        again = what_if(found, "cubic")[0].interval("goodput_bps").value
+        ratios.append(again / found.seen.series.goodput_bps)
+    assert statistics.mean(ratios) == pytest.approx(1, abs=0.15)
 
 
 @pytest.mark.parametrize("jitter_ms", [0.5, 2.0])

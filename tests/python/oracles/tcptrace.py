@@ -60,6 +60,9 @@ def measure(capture: Path) -> FiguresByDirection:
             figures[direction] = {
                 ours: number(row[f"{theirs}_{way}"]) for ours, theirs in COLUMNS.items()
             }
+            # A SYN's window is not scaled: ours is of what follows, theirs also of a SYN alone.
+            if row[f"total_packets_{way}"] == row[f"SYN/FIN_pkts_sent_{way}"].partition("/")[0]:
+                figures[direction] |= {"window_max_bytes": None, "window_min_bytes": None}
     return figures
 
 
