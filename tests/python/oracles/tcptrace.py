@@ -57,12 +57,11 @@ def measure(capture: Path) -> FiguresByDirection:
         row = {key.strip(): value for key, value in row.items() if key is not None}
         forward = Direction(row["host_a"], int(row["port_a"]), row["host_b"], int(row["port_b"]))
         for direction, way in ((forward, "a2b"), (forward.reversed(), "b2a")):
-            figures[direction] = {
-                ours: number(row[f"{theirs}_{way}"]) for ours, theirs in COLUMNS.items()
-            }
+            found = {ours: number(row[f"{theirs}_{way}"]) for ours, theirs in COLUMNS.items()}
             # A SYN's window is not scaled: ours is of what follows, theirs also of a SYN alone.
             if row[f"total_packets_{way}"] == row[f"SYN/FIN_pkts_sent_{way}"].partition("/")[0]:
-                figures[direction] |= {"window_max_bytes": None, "window_min_bytes": None}
+                found |= {"window_max_bytes": None, "window_min_bytes": None}
+            figures[direction] = found
     return figures
 
 
