@@ -491,9 +491,12 @@ class Below:
     def __init__(self, pid: int) -> None:
         self.states: dict[int, str] = {}
         self.parents: dict[int, int] = {}
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            with suppress(OSError):
-                number, _, rest = stat.read_text(errors="replace").partition(" ")
+        for process in Path("/proc").iterdir():
+            if not process.name.isdigit():
+                continue
+            with suppress(OSError):  # it may end meanwhile
+                stat = (process / "stat").read_text(errors="replace")
+                number, _, rest = stat.partition(" ")
                 state, parent = rest.rpartition(")")[2].split()[:2]
                 self.states[int(number)], self.parents[int(number)] = state, int(parent)
         self.depths = {number: self.depth_of(number, pid) for number in self.parents}

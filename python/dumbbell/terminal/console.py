@@ -119,7 +119,8 @@ def print_to_stderr(label: str, message: str) -> None:
     try:
         err().print(f"{label} {escape(text)}")
     except OSError:
-        return  # it has no reader; the exit code says it too
+        # It has no reader; the exit code says it too. Python would fail once more when it leaves.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def note_missing_figures() -> None:
