@@ -8,6 +8,7 @@ mod script;
 mod accecn;
 mod ack_path;
 mod close;
+mod delayed_ack;
 mod delivery_rate;
 mod deterministic_loss;
 mod earlier_linux;
