@@ -1,18 +1,22 @@
 """Writes the tables of accuracy.md: pairs of CCAs, simulated and on Linux.
 
 Linux's runs are data (``measure_pairs.py``), the simulator's are done again, which takes about ten
-minutes for each engine: ``python tools/accuracy.py kernel uml``.
+minutes for each set of data: ``python tools/accuracy.py kernel uml``. ``linux`` is Linux's own
+algorithms in virtual time and, from the tree of ``DUMBBELL_LINUX_TREE``, in the simulator.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dumbbell import CongestionControlChoice, use_linux_tree
 from dumbbell.compare import Comparison
 from dumbbell.compare.comparison import SIGNIFICANCE
 from dumbbell.compare.engines import (
@@ -33,9 +37,11 @@ NOTES = Path(__file__).parents[1] / "docs" / "notes"
 PAGE = NOTES / "accuracy.md"
 DATA = NOTES / "data"
 #: The data of an engine.
-FILES = {"kernel": "pairs-*.json", "uml": "virtual-pairs-*.json"}
+FILES = {
+    "kernel": "pairs-*.json", "uml": "virtual-pairs-*.json", "linux": "virtual-linux-pairs-*.json"
+}  # fmt: skip
 #: Simulated runs of a case to compare with an engine: each of another phase (`rtt_dither`).
-SEEDS = {"kernel": 10, "uml": 40}
+SEEDS = {"kernel": 10, "uml": 40, "linux": 10}
 #: Drop rates are compared where the engine drops more than this, in parts of 1.
 LEAST_DROPS = 1e-3
 #: Shares further apart, in parts of 1, are listed with their intervals.
@@ -52,11 +58,22 @@ def measurements(engine: str) -> list[Measurement]:
 
 def simulate(case: Measurement, count: int) -> list[Rows]:
     """Return the metrics of simulated runs: `count`, and as many more as on the kernel."""
-    first = case.scenario.replace(sample="0s")
+    groups = [replace(each, cc=simulated(str(each.cc))) for each in case.scenario.groups]
+    first = case.scenario.replace(sample="0s", groups=groups)
     seeds = range(1, 1 + count + len(case.values))
     each = [(seed, first.replace(seed=seed)) for seed in seeds]
     runs = measure_all(each, lambda _: AllMetrics())
     return [rows for _, rows in runs.values()]
+
+
+def simulated(cc: str) -> CongestionControlChoice:
+    """Return what the simulator runs for an algorithm: of Linux's own the source.
+
+    Reno's is not in a file of its own; ours takes its place.
+    """
+    name = cc.removeprefix("linux/")
+    is_source = name not in (cc, "reno")
+    return CongestionControlChoice.parse(f"tcp_{name}" if is_source else name)
 
 
 def compare(case: Measurement, simulated: list[Rows]) -> list[Comparison]:
@@ -89,10 +106,12 @@ def with_tables(text: str, cases: Cases, by_chance: Sequence[float], engine: str
     """Replace what is between the markers of each table of an engine."""
     tables = {
         "summary": summary_table(cases, by_chance, SEEDS[engine]),
-        "pairs": pairs_table(cases),
-        "cells": cells_table(cases),
         "far": shortfall_table(cases),
     }
+    if engine == "linux":
+        tables["algorithms"] = algorithms_table(cases)
+    else:
+        tables |= {"pairs": pairs_table(cases), "cells": cells_table(cases)}
     for name, table in tables.items():
         marker = name if engine == "kernel" else f"{engine} {name}"
         begin, end = f"<!-- {marker} -->\n", f"<!-- /{marker} -->\n"
@@ -196,6 +215,31 @@ def pairs_table(cases: Cases) -> str:
     return rows(header, body)
 
 
+def algorithms_table(cases: Cases) -> str:
+    """Return a row per algorithm: what its share, RTT and drops differ by, over all its cells."""
+    body = []
+    for name in sorted({name for case, _ in cases for name in pair_of(case)}):
+        mine = [(pair_of(case).index(name), compared) for case, compared in cases
+                if name in pair_of(case)]  # fmt: skip
+        shares = [(1 - 2 * group) * share_difference(compared) for group, compared in mine]
+        rtts = [
+            100 * relative
+            for group, compared in mine
+            if (relative := relative_difference(of_metric(compared, "rtt_p50_us", group)))
+            is not None
+        ]
+        body.append(
+            [
+                name, str(len(mine)), f"{np.mean(np.abs(shares)):.1f}",
+                f"{np.mean(shares):+.2f} ± {1.96 * np.std(shares) / len(shares) ** 0.5:.2f}",
+                f"{np.mean(np.abs(rtts)):.1f}", f"{np.mean(rtts):+.2f}",
+            ]
+        )  # fmt: skip
+    header = ["algorithm", "cells", "share, points: mean", "simulated minus Linux",
+              "median RTT, %: mean", "simulated minus Linux"]  # fmt: skip
+    return rows(header, body)
+
+
 def percent(values: tuple[float, ...]) -> str:
     """Write a mean in hundredths."""
     return f"{100 * np.mean(values):.1f}" if values else "–"
@@ -247,6 +291,7 @@ def percent_2(values: tuple[Any, ...]) -> str:
 
 def main(engines: Sequence[str]) -> None:
     """Write the page's tables of some engines."""
+    use_linux_tree(os.environ.get("DUMBBELL_LINUX_TREE"))
     for engine in engines:
         text = PAGE.read_text(encoding="utf-8")
         compared: Cases = []
@@ -259,4 +304,4 @@ def main(engines: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(FILES))
+    main(sys.argv[1:] or ["kernel", "uml"])

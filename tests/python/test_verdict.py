@@ -363,6 +363,17 @@ def test_missing_marks_do_not_explain_an_unused_link():
     assert [reason.check for reason in verdict.reasons] == ["ecn", "unused"]
 
 
+@pytest.mark.parametrize(
+    ("cc", "checks"),
+    [("linux/dctcp-reno", ["ecn", "unused"]), ("linux/reno", ["congestion_control", "ecn"])],
+)
+def test_linuxs_dctcp_without_ecn_is_its_reno(cc, checks):
+    summary = with_lone_flow(cc=cc)
+    summary["congestion_controls"] = [{"group": 0, "cc": cc, "needs_ecn": True}]
+    verdict = evaluate(Scenario(["linux/dctcp"], time="10s"), summary)
+    assert [reason.check for reason in verdict.reasons] == checks
+
+
 @pytest.mark.parametrize(("dropped_pkts", "checks"), [(400, []), (401, ["drops"])])
 def test_more_than_a_fifth_dropped(dropped_pkts, checks):
     summary = copy.deepcopy(SOUND)
