@@ -58,12 +58,12 @@ RUN = ("run", "copa", "cubic")
         (("run", "copa:mode_window_rtts=٥"), "is `٥`, which is not a whole number"),
         (
             ("run", "linux/cubic"),
-            "error: `linux/cubic` is a kernel's own; use `--engine uml` or `--engine kernel`, or `cubic`\n",
+            "error: `linux/cubic` is a kernel's own; use `--engine uml` or `kernel`, or `cubic`\n",
         ),
         (("cc", "check", "linux/cubic"), "is the running kernel's own and has no description"),
-        (("run", "linux/cubik"), "is a kernel's own; use `--engine uml` or `--engine kernel`\n"),
-        (("sweep", "linux/bbr", "--flows", "1,2"), "use `--engine uml` or `--engine kernel`, or `bbr`\n"),
-        (("validate", "copa", "linux/cubic"), "use `--engine uml` or `--engine kernel`, or `cubic`\n"),
+        (("run", "linux/cubik"), "is a kernel's own; use `--engine uml` or `kernel`\n"),
+        (("sweep", "linux/bbr", "--flows", "1,2"), "use `--engine uml` or `kernel`, or `bbr`\n"),
+        (("validate", "copa", "linux/cubic"), "use `--engine uml` or `kernel`, or `cubic`\n"),
         (
             ("run", "linux/cubic:beta=1", "--engine", "kernel"),
             "error: `linux/cubic:beta=1`: the kernel's own algorithms have no parameters; "

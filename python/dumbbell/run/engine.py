@@ -114,7 +114,7 @@ def check_simulated(ccs: Sequence[CongestionControlChoice]) -> None:
             plain = cc.kernel_name
             hint = f", or `{plain}`" if plain in congestion_controls() else ""
             raise ScenarioError(
-                f"`{cc}` is a kernel's own; use `--engine uml` or `--engine kernel`{hint}", key="cc"
+                f"`{cc}` is a kernel's own; use `--engine uml` or `kernel`{hint}", key="cc"
             )
 
 
