@@ -106,7 +106,7 @@ def with_tables(text: str, cases: Cases, by_chance: Sequence[float], engine: str
     """Replace what is between the markers of each table of an engine."""
     tables = {
         "summary": summary_table(cases, by_chance, SEEDS[engine]),
-        "far": shortfall_table(cases),
+        "far": shortfall_table(cases, all_of_them=engine != "linux"),
     }
     if engine == "linux":
         tables["algorithms"] = algorithms_table(cases)
@@ -260,12 +260,16 @@ def cells_table(cases: Cases) -> str:
     return rows(["pair", *places], body)
 
 
-def shortfall_table(cases: Cases) -> str:
-    """Return the scenarios whose shares are far apart, the farthest first."""
+def shortfall_table(cases: Cases, *, all_of_them: bool) -> str:
+    """Return the scenarios whose shares are far apart, the farthest first.
+
+    All of them, or only those whose interval excludes 0.
+    """
     far: list[tuple[float, list[str]]] = []
     for case, compared in cases:
         difference, share = share_difference(compared), of_metric(compared, "share")
-        if abs(difference) <= 100 * FAR:
+        is_chance = contains_zero(compared) and not all_of_them
+        if abs(difference) <= 100 * FAR or is_chance:
             continue
         interval = share.difference.interval.scaled(100)
         drops = of_metric(compared, "drop_rate", None)
