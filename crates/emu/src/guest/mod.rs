@@ -309,7 +309,7 @@ impl Guest {
         if let Err(error) = work(relay) {
             self.failure.get_or_insert(error);
         }
-        let due_ns = relay.due_ns();
+        let due_ns = relay.due_ns().min(locked(&self.outgoing).due_ns());
         self.write_capture();
         due_ns
     }
@@ -332,7 +332,7 @@ impl Guest {
     /// A frame that has left the network, and the number of the host that it reaches.
     pub fn take(&mut self) -> Option<(u32, &[u8])> {
         let used = std::mem::take(&mut self.taken);
-        let (host, frame) = locked(&self.outgoing).take(used)?;
+        let (host, frame) = locked(&self.outgoing).take(monotonic_ns(), used)?;
         self.taken = frame;
         Some((host, &self.taken))
     }
