@@ -94,11 +94,11 @@ bench-explore: $(VENV)/.development ## how fast the page of explore answers in C
 # ns-3's wheel has headers and libraries for x86_64; they are used from C++, so the version of Python is only its name.
 NS3 := target/peers
 
-bench-peers: $(VENV)/.tools ## dumbbell and ns-3 alternately, packets per CPU-second; installs ns-3's wheel in target/peers
+bench-peers: $(VENV)/.tools ## dumbbell and ns-3 alternately, packets per CPU-second; HTSIM=DIR: a checkout of htsim too
 	@command -v c++ >/dev/null || { echo 'error: no C++ compiler `c++`; install g++' >&2; exit 2; }
 	@[ -e $(NS3)/ns3 ] || $(PIP) --target $(NS3) --no-deps --require-hashes --only-binary :all: \
 		--platform manylinux_2_28_x86_64 --python-version 3.11 --requirement benches/peers/requirements.txt
-	@$(BIN)/python benches/peers/compare.py --ns3 $(NS3)
+	@$(BIN)/python benches/peers/compare.py --ns3 $(NS3) $(if $(HTSIM),--htsim $(HTSIM))
 
 FUZZ_TARGETS = reader headers analyser datagrams
 FUZZ_SECONDS ?= 60

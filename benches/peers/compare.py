@@ -1,10 +1,11 @@
-"""Measure dumbbell's simulator and ns-3 alternately, and print how many packets each simulates.
+"""Measure dumbbell's simulator and others alternately, and print how many packets each simulates.
 
-`make bench-peers` installs ns-3's wheel and calls this, which builds both programs. Each case runs
-in turn in one and in the other, so that both see the same machine; a ratio is of two neighbouring
-runs. The unit is packets that crossed the bottleneck per CPU-second of one process. A run of
-`SHORT_S` is taken off each, and with it what a program does before it simulates. Linux in virtual
-time runs too, if a kernel of it was built.
+`make bench-peers` installs ns-3's wheel and calls this, which builds the programs. Each case runs
+in turn in dumbbell and in the other, so that both see the same machine; a ratio is of two
+neighbouring runs. The unit is packets that crossed the bottleneck per CPU-second of one process. A
+run of `SHORT_S` is taken off each, and with it what a program does before it simulates. Linux in
+virtual time runs too, if a kernel of it was built, and with `HTSIM=DIR`, a checkout of htsim, its
+NewReno.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import resource
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -78,6 +80,13 @@ CASES = (
     Case("bbr:128", 100, 1, 30),
 )
 
+#: Against htsim, which has no algorithm of these but NewReno.
+RENO_CASES = (
+    Case("reno:2", 50, 8, 60),
+    Case("reno:16", 100, 2, 30),
+    Case("reno:128", 1000, 1, 8),
+)
+
 DIFFERENCES = """\
 What differs: the TCPs and algorithms are not the same code, so windows, losses and
 retransmissions differ (see the goodputs). A packet has 1514 bytes on the wire in dumbbell
@@ -87,6 +96,11 @@ Its time is the event loop's alone, without tracing, and its socket buffers are 
 be without limiting a flow, since it walks lists as long as those. A run of ns-3 ends after 120
 CPU-seconds. dumbbell records time series every 10 ms. Linux in virtual time runs its own CUBIC and
 BBR; its time is that of all processes of a command."""
+
+HTSIM_DIFFERENCES = """\
+htsim's NewReno has no SACK, no pacing, no delayed ACKs and no series; dumbbell has Linux's TCP and
+time series every 10 ms. The time is the event loop's in htsim, and in dumbbell that of all but
+starting the process."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +146,7 @@ class Row:
 
     @property
     def ratios(self) -> list[float]:
-        """Dumbbell's packets per CPU-second over ns-3's, of each pair, smallest first."""
+        """Dumbbell's packets per CPU-second over the other's, of each pair, smallest first."""
         return sorted(ours.packets_per_s / theirs.packets_per_s for ours, theirs in self.pairs)
 
     def cells(self) -> list[str]:
@@ -143,7 +157,7 @@ class Row:
             self.case.label,
             f"{spread([run.packets_per_s / 1e6 for run in ours], '.2f')}",
             f"{spread([run.packets_per_s / 1e3 for run in theirs], '.1f')}",
-            f"{statistics.median(ratios):.0f} ({ratios[0]:.0f}..{ratios[-1]:.0f})",
+            spread(ratios, ".0f" if statistics.median(ratios) >= 10 else ".2f"),
             spread([run.packets_per_s / 1e3 for run in self.linux], ".0f") if self.linux else "–",
             f"{max(run.peak_mb for run in ours):.0f} / {max(run.peak_mb for run in theirs):.0f}",
             f"{statistics.median(run.goodput_mbps for run in ours):.1f} / "
@@ -151,15 +165,17 @@ class Row:
         ]
 
 
-HEADERS = (
-    "case (40 ms, drop-tail)",
-    "dumbbell Mpkt/CPU-s",
-    "ns-3 kpkt/CPU-s",
-    "ratio (min..max)",
-    "Linux, virtual time, kpkt/CPU-s",
-    "peak MB",
-    "goodput Mbit/s",
-)
+def headers(peer: str) -> list[str]:
+    """Return the head of the table of a peer."""
+    return [
+        "case (40 ms, drop-tail)",
+        "dumbbell Mpkt/CPU-s",
+        f"{peer} kpkt/CPU-s",
+        "ratio (min..max)",
+        "Linux, virtual time, kpkt/CPU-s",
+        "peak MB",
+        "goodput Mbit/s",
+    ]
 
 
 def spread(values: list[float], digits: str) -> str:
@@ -167,10 +183,10 @@ def spread(values: list[float], digits: str) -> str:
     return f"{statistics.median(values):{digits}} ({min(values):{digits}}..{max(values):{digits}})"
 
 
-def table(rows: list[Row]) -> str:
+def table(rows: list[Row], peer: str = "ns-3") -> str:
     """Return the rows as a table of text in Markdown's form."""
-    lines = [list(HEADERS), *(row.cells() for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADERS))]
+    lines = [headers(peer), *(row.cells() for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     texts = [
         "| "
         + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
@@ -229,6 +245,18 @@ def definitions_in(targets: str) -> tuple[str, ...]:
     return tuple(name for name in found[1].split(";") if name.startswith("NS3_"))
 
 
+def build_htsim(directory: Path, compiler: str) -> Path:
+    """Compile htsim's library as its own Makefile does, and the scenario with it; return that."""
+    sources, program = directory / "sim", directory / "htsim_dumbbell"
+    subprocess.run(["make", "-C", str(sources), "libhtsim.a"], check=True, stdout=sys.stderr)
+    command = [
+        compiler, "-std=c++17", "-O3", "-w", f"-I{sources}", str(HERE / "htsim_dumbbell.cc"),
+        str(sources / "libhtsim.a"), "-o", str(program),
+    ]  # fmt: skip
+    subprocess.run(command, check=True)
+    return program
+
+
 def build_dumbbell() -> Path:
     """Compile dumbbell's side with cargo, and return the program."""
     command = ["cargo", "bench", "--package", "dumbbell-sim", "--bench", "peers", "--no-run"]
@@ -281,34 +309,53 @@ def has_kernel() -> bool:
     return any(kernel.is_ready for kernel in kernels())
 
 
+def alternate(
+    cases: Iterable[Case],
+    programs: tuple[Path, Path],
+    repeat: int,
+    *more: str,
+    with_linux: bool = False,
+) -> list[Row]:
+    """Run cases in dumbbell and another program in turn; `more` is for the other."""
+    rows = []
+    for case in cases:
+        pairs: list[tuple[Measurement, Measurement]] = []
+        linux: list[Measurement] = []
+        for seed in range(1, repeat + 1):
+            print(f"{case.label}: {seed} of {repeat}", file=sys.stderr, flush=True)
+            ours = measure(programs[0], case, seed)
+            pairs.append((ours, measure(programs[1], case, seed, *more)))
+            if with_linux:
+                linux.append(measure_linux(case, seed))
+        rows.append(Row(case, pairs, linux))
+    return rows
+
+
 def main() -> None:
-    """Build both, alternate, print."""
-    parser = argparse.ArgumentParser(description="Measure dumbbell and ns-3 alternately.")
-    parser.add_argument("--ns3", type=Path, required=True, help="where pip installed the wheel")
+    """Build the programs, alternate, print."""
+    parser = argparse.ArgumentParser(description="Measure dumbbell and its peers alternately.")
+    parser.add_argument("--ns3", type=Path, help="where pip installed the wheel")
+    parser.add_argument("--htsim", type=Path, help="a checkout of htsim")
     parser.add_argument("--compiler", default="c++", help="of C++20")
     parser.add_argument("--repeat", type=int, default=5, help="alternations of each case")
     options = parser.parse_args()
 
-    ns3 = Ns3.find(options.ns3)
-    program = options.ns3 / "ns3_dumbbell"
     dumbbell = build_dumbbell()
-    ns3.compile(HERE / "ns3_dumbbell.cc", program, options.compiler)
-    definitions = ", ".join(ns3.definitions)
-    with_linux = has_kernel()
-    print(f"ns-{ns3.version} from its wheel, built with {definitions}\n", flush=True)
-    rows = []
-    for case in CASES:
-        pairs: list[tuple[Measurement, Measurement]] = []
-        linux: list[Measurement] = []
-        for seed in range(1, options.repeat + 1):
-            print(f"{case.label}: {seed} of {options.repeat}", file=sys.stderr, flush=True)
-            ours = measure(dumbbell, case, seed)
-            pairs.append((ours, measure(program, case, seed, f"--limit={CPU_LIMIT_S}")))
-            if with_linux:
-                linux.append(measure_linux(case, seed))
-        rows.append(Row(case, pairs, linux))
-    print(table(rows))
-    print(f"\nMedian, smallest and largest of {options.repeat} alternations.\n{DIFFERENCES}")
+    if options.ns3:
+        ns3 = Ns3.find(options.ns3)
+        program = options.ns3 / "ns3_dumbbell"
+        ns3.compile(HERE / "ns3_dumbbell.cc", program, options.compiler)
+        definitions = ", ".join(ns3.definitions)
+        print(f"ns-{ns3.version} from its wheel, built with {definitions}\n", flush=True)
+        limit = f"--limit={CPU_LIMIT_S}"
+        programs = (dumbbell, program)
+        rows = alternate(CASES, programs, options.repeat, limit, with_linux=has_kernel())
+        print(f"{table(rows)}\n\n{DIFFERENCES}\n")
+    if options.htsim:
+        programs = (dumbbell, build_htsim(options.htsim.resolve(), options.compiler))
+        rows = alternate(RENO_CASES, programs, options.repeat)
+        print(f"{table(rows, 'htsim')}\n\n{HTSIM_DIFFERENCES}\n")
+    print(f"Median, smallest and largest of {options.repeat} alternations.")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,9 @@ def test_a_ratio_is_of_neighbouring_runs():
     assert row.ratios == pytest.approx([1.6, 50, 80])
     assert row.cells()[3:] == ["50 (2..80)", "–", "5 / 30", "46.0 / 47.0"]
     assert compare.table([row]).count("\n") == 2
+    near = compare.Row(compare.RENO_CASES[0], [(fast, fast), (slow, fast)], [])
+    assert near.cells()[3] == "0.51 (0.02..1.00)"
+    assert "htsim kpkt/CPU-s" in compare.table([near], "htsim").partition("\n")[0]
 
 
 def test_loading_is_taken_off():
