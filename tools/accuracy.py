@@ -7,6 +7,7 @@ algorithms in virtual time and, from the tree of ``DUMBBELL_LINUX_TREE``, in the
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -20,7 +21,6 @@ from dumbbell import CongestionControlChoice, use_linux_tree
 from dumbbell.compare import Comparison
 from dumbbell.compare.comparison import SIGNIFICANCE
 from dumbbell.compare.engines import (
-    Rows,
     compare_engines,
     engine_difference,
     relative_difference,
@@ -28,6 +28,7 @@ from dumbbell.compare.engines import (
 )
 from dumbbell.compare.measurements import Measurement, load
 from dumbbell.metrics import AllMetrics
+from dumbbell.run.verdict import INVALID
 from dumbbell.runs import measure_all
 from dumbbell.statistics import holm
 
@@ -40,8 +41,6 @@ DATA = NOTES / "data"
 FILES = {
     "kernel": "pairs-*.json", "uml": "virtual-pairs-*.json", "linux": "virtual-linux-pairs-*.json"
 }  # fmt: skip
-#: Simulated runs of a case to compare with an engine: each of another phase (`rtt_dither`).
-SEEDS = {"kernel": 10, "uml": 40, "linux": 10}
 #: Drop rates are compared where the engine drops more than this, in parts of 1.
 LEAST_DROPS = 1e-3
 #: Shares further apart, in parts of 1, are listed with their intervals.
@@ -56,14 +55,25 @@ def measurements(engine: str) -> list[Measurement]:
     return [case for path in sorted(DATA.glob(FILES[engine])) for case in load(path)]
 
 
-def simulate(case: Measurement, count: int) -> list[Rows]:
-    """Return the metrics of simulated runs: `count`, and as many more as on the kernel."""
+def valid_seeds(case: Measurement) -> list[int]:
+    """Return the seeds of a case's runs that are not INVALID."""
+    return [rep["seed"] for rep in case.reps if rep["verdict"] != INVALID]
+
+
+def compare(case: Measurement) -> list[Comparison]:
+    """Simulate a case with the seeds that were measured, and compare run by run.
+
+    A seed gives both engines the same starts and base RTTs, from which most of what runs differ by
+    comes.
+    """
     groups = [replace(each, cc=simulated(str(each.cc))) for each in case.scenario.groups]
     first = case.scenario.replace(sample="0s", groups=groups)
-    seeds = range(1, 1 + count + len(case.values))
-    each = [(seed, first.replace(seed=seed)) for seed in seeds]
+    seeds = valid_seeds(case)
+    each = [(seed, first.replace(seed=seed)) for seed in dict.fromkeys(seeds)]
     runs = measure_all(each, lambda _: AllMetrics())
-    return [rows for _, rows in runs.values()]
+    ccs = [str(group.cc) for group in case.scenario.groups]
+    rows = [runs[seed][1] for seed in seeds]
+    return compare_engines(case.name, ccs, rows, case.values, paired=True)
 
 
 def simulated(cc: str) -> CongestionControlChoice:
@@ -76,19 +86,16 @@ def simulated(cc: str) -> CongestionControlChoice:
     return CongestionControlChoice.parse(f"tcp_{name}" if is_source else name)
 
 
-def compare(case: Measurement, simulated: list[Rows]) -> list[Comparison]:
-    """Compare a case with simulated runs."""
-    ccs = [str(group.cc) for group in case.scenario.groups]
-    return compare_engines(case.name, ccs, simulated, case.values)
+def by_chance(compared: list[Comparison]) -> float:
+    """Return how far a case's mean shares would be apart in engines that do the same, in points.
 
-
-def chance(simulated: list[Rows], count: int) -> float:
-    """Return by how much the simulated runs after the first `count` differ from these, in points.
-
-    Two engines that do the same differ by as much.
+    The mean of a normal variable's absolute value, with the standard deviation found.
     """
-    shares = [100 * float(rows[0]["share"]) for rows in simulated]
-    return abs(float(np.mean(shares[:count]) - np.mean(shares[count:])))
+    share = of_metric(compared, "share")
+    differences = 100 * (np.array(share.b) - np.array(share.a))
+    n = differences.size
+    unbiased = math.sqrt(2 / (n - 1)) * math.gamma(n / 2) / math.gamma((n - 1) / 2)
+    return float(np.std(differences, ddof=1) / unbiased / math.sqrt(n) * math.sqrt(2 / math.pi))
 
 
 def pair_of(case: Measurement) -> tuple[str, str]:
@@ -102,10 +109,10 @@ def place_of(case: Measurement) -> str:
     return f"{case.scenario.rtt}, {case.scenario.buffer}"
 
 
-def with_tables(text: str, cases: Cases, by_chance: Sequence[float], engine: str = "kernel") -> str:
+def with_tables(text: str, cases: Cases, engine: str = "kernel") -> str:
     """Replace what is between the markers of each table of an engine."""
     tables = {
-        "summary": summary_table(cases, by_chance, SEEDS[engine]),
+        "summary": summary_table(cases),
         "far": shortfall_table(cases, all_of_them=engine != "linux"),
     }
     if engine == "linux":
@@ -143,6 +150,12 @@ def contains_zero(compared: list[Comparison]) -> bool:
     return not interval.bounded or interval.low <= 0 <= interval.high
 
 
+def is_narrow(case: tuple[Measurement, list[Comparison]]) -> bool:
+    """Whether the interval of the first one's share is within a point of its mean."""
+    interval = of_metric(case[1], "share").difference.interval
+    return interval.bounded and interval.half_width <= 1 / 100
+
+
 def significant(cases: Cases) -> int:
     """Return in how many cases the first one's shares differ, all considered (Holm)."""
     p_values = [of_metric(compared, "share").difference.p for _, compared in cases]
@@ -156,7 +169,7 @@ def drop_differences(cases: Cases) -> list[float]:
     return [abs(d) for each in known if (d := relative_difference(each)) is not None]
 
 
-def summary_table(cases: Cases, by_chance: Sequence[float], count: int) -> str:
+def summary_table(cases: Cases) -> str:
     """Return all cases in a few numbers."""
     summary = summarize(c for _, compared in cases for c in compared)
     kernel_runs = sum(len(case.reps) for case, _ in cases)
@@ -165,18 +178,19 @@ def summary_table(cases: Cases, by_chance: Sequence[float], count: int) -> str:
         ["pairs of algorithms", str(len({pair_of(case) for case, _ in cases}))],
         ["scenarios", str(len(cases))],
         ["runs on the kernel (of these not INVALID)", f"{kernel_runs} ({valid})"],
-        ["simulated runs", str(count * len(cases))],
     ]
     if summary.share is not None and summary.rtt_p50 is not None:
         share, rtt = summary.share, summary.rtt_p50
+        signed = [share_difference(compared) for _, compared in cases]
         body += [
             ["shares differ by, mean", f"{100 * share.mean:.1f} points"],
             ["… at most", f"{100 * share.worst:.1f} points ({share.case})"],
             [
-                f"simulated runs, as many as on the kernel, differ from {count} others by, mean",
-                f"{np.mean(by_chance):.1f} points",
+                "… of engines that do the same, mean",
+                f"{np.mean([by_chance(compared) for _, compared in cases]):.1f} points",
             ],
-            ["… at most", f"{max(by_chance):.1f} points"],
+            ["first group, simulated minus Linux, mean", f"{np.mean(signed):+.2f} points"],
+            ["intervals no wider than ± 1 point", str(sum(map(is_narrow, cases)))],
             [
                 "scenarios whose 95 % interval of the difference in shares does not contain 0",
                 str(sum(not contains_zero(compared) for _, compared in cases)),
@@ -298,13 +312,8 @@ def main(engines: Sequence[str]) -> None:
     use_linux_tree(os.environ.get("DUMBBELL_LINUX_TREE"))
     for engine in engines:
         text = PAGE.read_text(encoding="utf-8")
-        compared: Cases = []
-        by_chance = []
-        for case in measurements(engine):
-            simulated = simulate(case, SEEDS[engine])
-            compared.append((case, compare(case, simulated[: SEEDS[engine]])))
-            by_chance.append(chance(simulated, SEEDS[engine]))
-        PAGE.write_text(with_tables(text, compared, by_chance, engine), encoding="utf-8")
+        cases = [(case, compare(case)) for case in measurements(engine)]
+        PAGE.write_text(with_tables(text, cases, engine), encoding="utf-8")
 
 
 if __name__ == "__main__":

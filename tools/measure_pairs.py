@@ -32,8 +32,6 @@ DATA = {
     UML: PLACE / "virtual-pairs-2026-11.json",
     LINUX: PLACE / "virtual-linux-pairs-2026-12.json",
 }
-#: Paths of each pair.
-PATHS = 6
 #: Runs at a time.
 WORKERS = 2
 
@@ -50,7 +48,9 @@ def read(engine: str) -> dict[str, Any]:
     if engine == LINUX:
         # Without marks Linux's DCTCP is its Reno, and says so.
         names = [name for name in kernel.congestion_controls if name != "dctcp"]
-        cases = pairs_of(names, cases[:PATHS])
+        first = cases[0]["name"].partition(",")[0]
+        paths = [case for case in cases if case["name"].startswith(f"{first},")]
+        cases = pairs_of(names, paths)
     return {
         **document,
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
@@ -64,10 +64,10 @@ def engine_of(name: str) -> str:
     return UML if name == LINUX else name
 
 
-def pairs_of(names: Sequence[str], first: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the cases of each pair of a kernel's algorithms, on the paths of the first cases."""
+def pairs_of(names: Sequence[str], paths: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the cases of each pair of a kernel's algorithms, on the paths of some cases."""
     cases = []
-    for pair, case in itertools.product(itertools.combinations(sorted(names), 2), first):
+    for pair, case in itertools.product(itertools.combinations(sorted(names), 2), paths):
         path = case["name"].partition(",")[2]
         groups = [
             {**group, "cc": f"linux/{name}"}

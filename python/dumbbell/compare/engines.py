@@ -43,6 +43,8 @@ def compare_engines(
     simulator: Sequence[Rows],
     kernel: Sequence[Rows],
     names: Sequence[str] = (),
+    *,
+    paired: bool = False,
 ) -> list[Comparison]:
     """Compare runs of one scenario in both engines.
 
@@ -56,31 +58,48 @@ def compare_engines(
         The metrics of each run.
     names
         What the groups are called; by default, by their algorithms.
+    paired
+        Whether the n-th runs of both have the same seed, and so the same starts and base RTTs. In
+        virtual time most of what runs differ by comes from these.
 
     Returns
     -------
     list of Comparison
-        Metric by metric, group by group: the kernel's runs are side A, the simulator's side B. A
-        seed does not mean the same run in both engines, so there are no pairs.
+        Metric by metric, group by group: the kernel's runs are side A, the simulator's side B.
     """
     comparisons = []
     for metric in (METRICS[name] for name in (*METRIC_NAMES, *OPTIONAL_METRIC_NAMES)):
         for group in range(len(ccs)) if metric.of_groups else [None]:
-            a, b = (known(runs, metric.name, group or 0) for runs in (kernel, simulator))
+            read = known_pairs if paired else known_each
+            a, b = read(kernel, simulator, metric.name, group or 0)
             if metric.name in OPTIONAL_METRIC_NAMES and not (a or b):
                 continue
             cc, name = ("", "") if group is None else (ccs[group], (names or ccs)[group])
-            sides = Sides(a, b, paired=False)
+            sides = Sides(a, b, paired=paired)
             comparisons.append(
                 Comparison(cell, group, cc, cc, metric, sides, name_a=name, name_b=name)
             )
     return comparisons
 
 
-def known(runs: Iterable[Rows], name: str, group: int) -> tuple[float, ...]:
-    """Return a metric of the runs that have it."""
-    values = (rows[group].get(name) for rows in runs)
-    return tuple(float(value) for value in values if value is not None)
+def known_each(
+    a: Iterable[Rows], b: Iterable[Rows], name: str, group: int
+) -> list[tuple[float, ...]]:
+    """Return a metric of the runs of either side that have it."""
+    values = ([rows[group].get(name) for rows in runs] for runs in (a, b))
+    return [tuple(float(value) for value in side if value is not None) for side in values]
+
+
+def known_pairs(
+    a: Iterable[Rows], b: Iterable[Rows], name: str, group: int
+) -> list[tuple[float, ...]]:
+    """Return a metric of the pairs of runs of which both have it."""
+    pairs = [
+        (float(x), float(y))
+        for first, second in zip(a, b, strict=True)
+        if (x := first[group].get(name)) is not None and (y := second[group].get(name)) is not None
+    ]
+    return [tuple(pair[side] for pair in pairs) for side in (0, 1)]
 
 
 def engine_difference(entry: Comparison) -> float | None:

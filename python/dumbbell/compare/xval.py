@@ -16,6 +16,7 @@ from dumbbell.compare.engines import EngineSummary, compare_engines, summarize, 
 from dumbbell.metrics import measure
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
+from dumbbell.run.guest import UML
 from dumbbell.run.verdict import INVALID
 from dumbbell.runs import Cache, Progress, repetitions, run_all
 from dumbbell.scenario import Scenario
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 #: Simulated runs take a fraction of a second: with ten, the interval shows the kernel's spread.
+#: In virtual time each has its pair.
 MIN_SIMULATOR_REPS = 10
 
 
@@ -58,10 +60,15 @@ class XvalCase:
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
-        """Every metric of every group, and of the run."""
+        """Every metric of every group, and of the run; in virtual time by pairs of one seed."""
         ccs = [str(group.cc) for group in self.scenario.groups]
-        simulator, kernel = ([measure(run) for run in r] for r in (self.simulator, self.valid))
-        return compare_engines(self.name, ccs, simulator, kernel, self.scenario.group_labels)
+        by_seed = {run.scenario.seed: run for run in self.simulator}
+        seeds = [run.scenario.seed for run in self.valid]
+        paired = all(run.engine == UML for run in self.valid) and by_seed.keys() >= set(seeds)
+        simulated = [by_seed[seed] for seed in seeds] if paired else self.simulator
+        simulator, kernel = ([measure(run) for run in r] for r in (simulated, self.valid))
+        labels = self.scenario.group_labels
+        return compare_engines(self.name, ccs, simulator, kernel, labels, paired=paired)
 
     @property
     def verdicts(self) -> Counter[str]:
@@ -135,7 +142,7 @@ def xval(
         Repetitions on the kernel. For each that is INVALID one with the next seed follows, until as
         many are valid or twice as many were run.
     simulator_reps
-        Repetitions in the simulator; 10 by default, or `reps` if that is more.
+        Repetitions in the simulator; by default `reps`, next to the kernel at least 10.
     engine
         Whose Linux is compared with the simulator: ``kernel``, or ``uml`` in virtual time.
     jobs
@@ -158,7 +165,8 @@ def xval(
     cases = list(scenarios)
     for each in (engine, SIMULATOR):
         check_engine(each, *(scenario for _, scenario in cases))
-    counts = {SIMULATOR: simulator_reps or max(reps, MIN_SIMULATOR_REPS), engine: reps}
+    least = MIN_SIMULATOR_REPS if engine == KERNEL else 1
+    counts = {SIMULATOR: simulator_reps or max(reps, least), engine: reps}
     workers = {SIMULATOR: None, engine: jobs}
     runs = {}
     for each, count in counts.items():
