@@ -11,13 +11,12 @@ import math
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dumbbell import CongestionControlChoice, use_linux_tree
+from dumbbell import use_linux_tree
 from dumbbell.compare import Comparison
 from dumbbell.compare.comparison import SIGNIFICANCE
 from dumbbell.compare.engines import (
@@ -27,6 +26,7 @@ from dumbbell.compare.engines import (
     summarize,
 )
 from dumbbell.compare.measurements import Measurement, load
+from dumbbell.compare.xval import in_simulator
 from dumbbell.metrics import AllMetrics
 from dumbbell.run.verdict import INVALID
 from dumbbell.runs import measure_all
@@ -66,24 +66,13 @@ def compare(case: Measurement) -> list[Comparison]:
     A seed gives both engines the same starts and base RTTs, from which most of what runs differ by
     comes.
     """
-    groups = [replace(each, cc=simulated(str(each.cc))) for each in case.scenario.groups]
-    first = case.scenario.replace(sample="0s", groups=groups)
+    first = in_simulator(case.scenario).replace(sample="0s")
     seeds = valid_seeds(case)
     each = [(seed, first.replace(seed=seed)) for seed in dict.fromkeys(seeds)]
     runs = measure_all(each, lambda _: AllMetrics())
     ccs = [str(group.cc) for group in case.scenario.groups]
     rows = [runs[seed][1] for seed in seeds]
     return compare_engines(case.name, ccs, rows, case.values, paired=True)
-
-
-def simulated(cc: str) -> CongestionControlChoice:
-    """Return what the simulator runs for an algorithm: of Linux's own the source.
-
-    Reno's is not in a file of its own; ours takes its place.
-    """
-    name = cc.removeprefix("linux/")
-    is_source = name not in (cc, "reno")
-    return CongestionControlChoice.parse(f"tcp_{name}" if is_source else name)
 
 
 def by_chance(compared: list[Comparison]) -> float:

@@ -63,7 +63,10 @@ RUN = ("run", "copa", "cubic")
         (("cc", "check", "linux/cubic"), "is the running kernel's own and has no description"),
         (("run", "linux/cubik"), "is a kernel's own; use `--engine uml` or `kernel`\n"),
         (("sweep", "linux/bbr", "--flows", "1,2"), "use `--engine uml` or `kernel`, or `bbr`\n"),
-        (("validate", "copa", "linux/cubic"), "use `--engine uml` or `kernel`, or `cubic`\n"),
+        (
+            ("validate", "copa", "linux/cubic"),
+            "its source: name the tree with `--linux-tree DIR`\n",
+        ),
         (
             ("run", "linux/cubic:beta=1", "--engine", "kernel"),
             "error: `linux/cubic:beta=1`: the kernel's own algorithms have no parameters; "

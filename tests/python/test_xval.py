@@ -14,7 +14,7 @@ from dumbbell import Group, Reason, Run, Scenario, Verdict
 from dumbbell.cli.validate import mixes
 from dumbbell.compare import Comparison
 from dumbbell.compare.engines import compare_engines, engine_difference, summarize, to_dict
-from dumbbell.compare.xval import cross_validate
+from dumbbell.compare.xval import cross_validate, in_simulator
 from dumbbell.compare.xval_table import summary_lines
 from dumbbell.statistics import unpaired_difference
 
@@ -258,3 +258,34 @@ def test_the_page_opens_in_the_language_asked_for(cli, fabricated_kernel, tmp_pa
     page = (tmp_path / "report.html").read_text("utf-8")
     assert '<html lang="ja" data-language="ja">' in page
     assert "unknown language `jp`" in cli(*words, "--lang", "jp", "--out", str(tmp_path)).err
+
+
+def test_pairs_of_one_seed_show_what_means_hide():
+    """Shares that vary by 40 points with the seed, and differ by 2 points in each pair."""
+    kernel, simulator = values(0.30, 0.50, 0.70), values(0.319, 0.52, 0.721)
+    assert not compared(simulator, kernel)[0].excludes_zero
+    pairs = compare_engines("", ["a", "b"], simulator, kernel, paired=True)
+    assert pairs[0].excludes_zero
+    assert engine_difference(pairs[0]) == pytest.approx(0.02)
+
+
+def test_a_pair_of_which_one_has_no_value_is_left_out():
+    kernel, simulator = values(0.5, 0.5, 0.5), values(0.6, 0.7, 0.8)
+    kernel[1][0]["share"] = None
+    share = compare_engines("", ["a", "b"], simulator, kernel, paired=True)[0]
+    assert (share.a, share.b) == ((0.5, 0.5), (0.6, 0.8))
+
+
+def test_a_kernel_s_own_algorithm_is_simulated_from_its_source(tmp_path):
+    source = tmp_path / "net/ipv4/tcp_two.c"
+    source.parent.mkdir(parents=True)
+    source.write_text("tcp_register_congestion_control(&two);")
+    scenario = Scenario(["linux/two", "linux/reno", "copa"])
+    with pytest.raises(dumbbell.ScenarioError, match="`--linux-tree DIR`"):
+        in_simulator(scenario)
+    dumbbell.use_linux_tree(tmp_path)
+    try:
+        found = in_simulator(scenario)
+    finally:
+        dumbbell.use_linux_tree(None)
+    assert [str(group.cc) for group in found.groups] == [str(source), "reno", "copa"]

@@ -12,7 +12,7 @@ from rich.console import Console
 from dumbbell.base.writing import check_replacing, check_writable
 from dumbbell.cli import axes
 from dumbbell.compare import measurements
-from dumbbell.compare.xval import CrossValidation, XvalCase, xval
+from dumbbell.compare.xval import CrossValidation, XvalCase, in_simulator, xval
 from dumbbell.compare.xval_table import (
     COLUMNS,
     OVERVIEW_COLUMNS,
@@ -110,6 +110,7 @@ def validate_command(
     ] = None,
     cache: options.SimulatorCacheFlag = True,
     lang: options.Lang = "",
+    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
     out_dir: Annotated[
@@ -149,8 +150,8 @@ def validate_command(
             ).points
         ]
     )
-    for each in (SIMULATOR, engine):
-        check_engine(each, *(scenario for _, scenario in cases))
+    check_engine(SIMULATOR, *(in_simulator(scenario) for _, scenario in cases))
+    check_engine(engine, *(scenario for _, scenario in cases))
     check_run_count(len(cases), max(reps, simulator_reps or 0))
     check_writable(out_dir)
     if save is not None:

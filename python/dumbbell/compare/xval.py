@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.base.errors import ScenarioError
 from dumbbell.base.quantities.json_text import json_text
 from dumbbell.compare.comparison import Comparison
 from dumbbell.compare.engines import EngineSummary, compare_engines, summarize, to_dict
+from dumbbell.congestion_control import CongestionControlChoice
+from dumbbell.congestion_control.linux_tree import tree_in_use
 from dumbbell.metrics import measure
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.run.guest import UML
 from dumbbell.run.verdict import INVALID
 from dumbbell.runs import Cache, Progress, repetitions, run_all
-from dumbbell.scenario import Scenario
+from dumbbell.scenario import Group, Scenario
 
 __all__ = [
     "MIN_SIMULATOR_REPS",
     "CrossValidation",
     "XvalCase",
     "cross_validate",
+    "in_simulator",
     "xval",
 ]
 
@@ -163,8 +167,10 @@ def xval(
         Ctrl-C; finished runs are in `out`.
     """
     cases = list(scenarios)
-    for each in (engine, SIMULATOR):
-        check_engine(each, *(scenario for _, scenario in cases))
+    simulated = [(name, in_simulator(scenario)) for name, scenario in cases]
+    of_engine = {engine: cases, SIMULATOR: simulated}
+    for each in of_engine:
+        check_engine(each, *(scenario for _, scenario in of_engine[each]))
     least = MIN_SIMULATOR_REPS if engine == KERNEL else 1
     counts = {SIMULATOR: simulator_reps or max(reps, least), engine: reps}
     workers = {SIMULATOR: None, engine: jobs}
@@ -180,7 +186,7 @@ def xval(
                 on_progress(each, progress)
 
         runs[each] = run_all(
-            repetitions(cases, count),
+            repetitions(of_engine[each], count),
             engine=each,
             jobs=workers[each],
             cache=cache if each != KERNEL and cache is not None else False,
@@ -195,6 +201,35 @@ def xval(
         (name, scenario, of_case(runs[SIMULATOR], name), of_case(runs[engine], name))
         for name, scenario in cases
     )
+
+
+def in_simulator(scenario: Scenario) -> Scenario:
+    """Return a scenario with the sources of the Linux tree in use for a kernel's own algorithms.
+
+    Reno's is not in a file of its own there: ours takes its place.
+
+    Raises
+    ------
+    ScenarioError
+        No tree is in use, or it has no such algorithm.
+    """
+
+    def with_source(group: Group) -> Group:
+        name = group.cc.kernel_name
+        if not group.cc.is_kernels_own or group.client is not None:
+            return group
+        tree = tree_in_use()
+        if tree is None and name != "reno":
+            raise ScenarioError(
+                f"`{group.cc}` is a kernel's own; the simulator runs its source: name the tree "
+                "with `--linux-tree DIR`",
+                key="cc",
+            )
+        source = name if tree is None or name == "reno" else tree.source(name)
+        return replace(group, cc=CongestionControlChoice.parse(source))
+
+    groups = [with_source(group) for group in scenario.groups]
+    return scenario.replace(groups=groups) if groups != list(scenario.groups) else scenario
 
 
 def in_place_of_invalid(
