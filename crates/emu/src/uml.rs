@@ -18,7 +18,8 @@ use rustix::io::fcntl_dupfd_cloexec;
 
 use crate::error::Error;
 use crate::guest::{
-    RequestedProgram, RequestedPrograms, START_S, START_VARIABLE, check, files, start_s,
+    RequestedProgram, RequestedPrograms, check, files,
+    time_of_day::{START_S, START_VARIABLE, start_s},
 };
 use crate::programs::{Command as Words, READY_WITHIN, Side, environment, find, programs_of};
 
@@ -174,7 +175,7 @@ impl Guest {
     ) -> Result<Child, Error> {
         let log =
             File::create(directory.join(LOG)).map_err(system("cannot write the guest's log"))?;
-        symlink(&self.library, directory.join(LIBRARY))
+        symlink(&self.library, directory.join(files::LIBRARY))
             .map_err(system("cannot make a link to the guest's library"))?;
         let mut command = Command::new(&self.kernel);
         // Nothing that differs between runs: its kernel makes random numbers of its command line too.
@@ -187,7 +188,7 @@ impl Guest {
             .args(["con=null", "ssl=null", "stderr=1", "loglevel=4", "panic=1"])
             .arg("uml_dir=./")
             .env_clear()
-            .env("DUMBBELL_LIBRARY", format!("./{LIBRARY}"))
+            .env("DUMBBELL_LIBRARY", format!("./{}", files::LIBRARY))
             .env("DUMBBELL_REQUEST", ".")
             .env("DUMBBELL_SEED", format!("{seed:020}"))
             .env(START_VARIABLE, boots_s.to_string())
@@ -281,9 +282,8 @@ fn prepare(parent: u32, kept: &[RawFd]) -> io::Result<()> {
     Ok(())
 }
 
-/// What the kernel prints, and the library that it loads, in the directory of the run.
+/// What the kernel prints, in the directory of the run.
 const LOG: &str = "log";
-const LIBRARY: &str = "library";
 
 /// Waits for the end of the process; it is ended if `control` cancels or virtual time stands still.
 fn wait(

@@ -205,7 +205,7 @@ impl Host {
             ecn: planned.ecn,
             listens: listener.is_some().into(),
             dscp: listener.map_or(0, |it| it.dscp),
-            quick_ack: listener.is_some_and(|it| it.quick_ack).into(),
+            quick_ack: planned.quick_ack.into(),
             no_accecn_option: (!planned.accecn_option).into(),
             port: listener.map_or(0, |it| it.port),
             window_bytes,
@@ -213,8 +213,9 @@ impl Host {
             runs_programs: for_programs.is_some().into(),
             address6: for_programs.map_or([0; 16], |it| it.address6.octets()),
             cc: cc_name(cc.unwrap_or_default()),
-            names: for_programs.map_or(ptr::null(), |it| it.names.as_ptr()),
-            resolver: for_programs.map_or(ptr::null(), |it| it.resolver.as_ptr()),
+            // Processes of applications look at no names, but have files of them.
+            names: for_programs.map_or(c"".as_ptr(), |it| it.names.as_ptr()),
+            resolver: for_programs.map_or(c"".as_ptr(), |it| it.resolver.as_ptr()),
         }
     }
 }

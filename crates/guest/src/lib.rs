@@ -6,6 +6,7 @@
 
 mod answer;
 mod layout;
+mod process;
 mod queues;
 
 use std::cell::RefCell;

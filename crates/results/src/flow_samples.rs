@@ -28,6 +28,15 @@ macro_rules! flow_samples {
             pub fn extend(&mut self, rows: &[FlowRow]) {
                 $(self.$name.extend(rows.iter().map(|row| row.$name));)*
             }
+
+            /// The same rows in time and flow order.
+            pub fn in_order(self) -> Self {
+                let mut order: Vec<usize> = (0..self.time_us.len()).collect();
+                order.sort_by_key(|&row| (self.time_us[row], self.flow[row]));
+                Self {
+                    $($name: order.iter().map(|&row| self.$name[row]).collect(),)*
+                }
+            }
         }
     };
 }

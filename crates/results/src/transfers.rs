@@ -1,6 +1,7 @@
 //! Transfers: what applications began, and when it was complete.
 
 use dumbbell_app::{Transfer, TransferKind};
+use serde::{Deserialize, Serialize};
 
 use crate::table::{Table, labelled, table};
 
@@ -14,7 +15,7 @@ const KINDS: [TransferKind; 5] = [
 ];
 
 /// Rows of the table `transfers`, in the order in which they ended; those without an end last.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Transfers {
     group: Vec<u32>,
     flow: Vec<u32>,

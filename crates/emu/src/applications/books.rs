@@ -3,12 +3,13 @@
 use std::io;
 
 use dumbbell_app::End;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::connection::Connection;
 use crate::sockets::tcp_info::TcpInfo;
 
 /// Sums over connections. Bytes are payload.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Books {
     pub(crate) written_bytes: u64,
     pub(crate) received_bytes: u64,
@@ -29,7 +30,7 @@ pub(crate) struct Books {
 }
 
 /// The same of what the receiver's end writes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RequestBooks {
     pub(crate) received_bytes: u64,
     pub(crate) sent_pkts: u64,
@@ -37,7 +38,7 @@ pub(crate) struct RequestBooks {
 }
 
 /// What a flow has that is an application's.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ApplicationReport {
     /// Connections that it opened.
     pub(crate) connections: u64,
@@ -46,11 +47,19 @@ pub(crate) struct ApplicationReport {
     /// Datagrams that its host did not take.
     pub(crate) refused_datagrams: u64,
     /// What it measured by itself.
+    #[serde(deserialize_with = "measurements")]
     pub(crate) measurements: Vec<(&'static str, i64)>,
 }
 
+/// Reads measurements; their names stay for as long as the process, which has few.
+fn measurements<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<(&'static str, i64)>, D::Error> {
+    let read = Vec::<(String, i64)>::deserialize(from)?;
+    let named = read.into_iter().map(|(name, value)| (&*name.leak(), value));
+    Ok(named.collect())
+}
+
 /// A user at the end of the run. Times count from its start.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct UserReport {
     pub(crate) flow: u32,
     pub(crate) group: usize,

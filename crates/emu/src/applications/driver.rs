@@ -9,17 +9,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dumbbell_app::{End, Event, Outcome};
 use dumbbell_results::Transfers;
 use dumbbell_scenario::Scenario;
+use serde::{Deserialize, Serialize};
 
+use super::beside::Beside;
 use super::books::UserReport;
 use super::connection::Connection;
 use super::hosts::{SocketMaker, failed};
 use super::live::LiveUsers;
-use super::port_table::PortTable;
+use super::port_table::Ports;
 use super::user::User;
 use crate::bpf::SocketTags;
 use crate::error::Error;
 use crate::hosts::host::Hosts;
-use crate::machine::clock::monotonic_ns;
+use crate::machine::clock::{go_on, monotonic_ns};
 use crate::machine::readiness::Readiness;
 
 /// How often acknowledged bytes are read where no socket reports them, ns, and how much longer for each such
@@ -57,7 +59,7 @@ pub(crate) struct Applications {
     pub(super) readiness: Readiness,
     pub(super) scenario: Arc<Scenario>,
     pub(super) maker: SocketMaker,
-    pub(super) ports: Arc<PortTable>,
+    pub(super) ports: Arc<dyn Ports>,
     pub(super) live: Arc<LiveUsers>,
     pub(super) tags: Option<SocketTags>,
     /// On the monotonic clock.
@@ -86,9 +88,11 @@ pub(crate) struct Applications {
     /// What is to be reported to users, and when it happened.
     pub(super) events: VecDeque<(usize, u64, Event)>,
     pub(super) transfers: Transfers,
+    beside: Option<Box<dyn Beside>>,
 }
 
 /// What applications did.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ApplicationsReport {
     pub(crate) users: Vec<UserReport>,
     pub(crate) transfers: Transfers,
@@ -100,7 +104,7 @@ impl Applications {
     pub(crate) fn new(
         readiness: Readiness,
         setup: Setup,
-        ports: Arc<PortTable>,
+        ports: Arc<dyn Ports>,
         tags: Option<SocketTags>,
         epoch_ns: u64,
     ) -> Option<Self> {
@@ -143,6 +147,7 @@ impl Applications {
             unfinished_turns: Vec::new(),
             events: VecDeque::new(),
             transfers: Transfers::default(),
+            beside: None,
             scenario,
         })
     }
@@ -150,9 +155,30 @@ impl Applications {
     /// Runs until the end of the run, gives what was then, and keeps all as it is until `stopped` is set and the
     /// waker called.
     pub(crate) fn run(mut self, stopped: &AtomicBool) -> Result<ApplicationsReport, Error> {
+        let report = self.run_to_end(stopped)?;
+        self.readiness.wake_at(u64::MAX).map_err(Error::waiting)?;
+        self.keep_until(stopped)?;
+        Ok(report)
+    }
+
+    /// The same, and leaves when the run ends; something else is done beside it.
+    pub(crate) fn run_beside(
+        mut self,
+        beside: Box<dyn Beside>,
+    ) -> Result<ApplicationsReport, Error> {
+        self.beside = Some(beside);
+        self.run_to_end(&AtomicBool::new(false))
+    }
+
+    fn run_to_end(&mut self, stopped: &AtomicBool) -> Result<ApplicationsReport, Error> {
         let mut ready = Vec::new();
         while !stopped.load(Ordering::Acquire) {
-            if self.has_ended() {
+            let now_ns = self.now_ns();
+            let goes_on = match &mut self.beside {
+                Some(beside) => beside.look(now_ns, &self.live)?,
+                None => true,
+            };
+            if !goes_on || self.has_ended() {
                 break;
             }
             self.run_due_timers()?;
@@ -162,6 +188,7 @@ impl Applications {
             self.readiness
                 .wait(may_sleep, &mut ready)
                 .map_err(Error::waiting)?;
+            go_on();
             for event in ready.drain(..) {
                 if self.has_ended() {
                     break;
@@ -170,10 +197,7 @@ impl Applications {
                 self.tell_all()?;
             }
         }
-        let report = self.report()?;
-        self.readiness.wake_at(u64::MAX).map_err(Error::waiting)?;
-        self.keep_until(stopped)?;
-        Ok(report)
+        self.report()
     }
 
     /// The end of the run was reached; the thread waits until its sockets are no longer needed.
@@ -263,8 +287,10 @@ impl Applications {
             self.next_look_ns = now_ns + LOOK_EVERY_NS.max(sockets * LOOK_EVERY_PER_SOCKET_NS);
         }
         let timer_ns = self.timers.first().map_or(u64::MAX, |&(due_ns, _)| due_ns);
+        let beside_ns = self.beside.as_ref().map_or(u64::MAX, |it| it.next_ns());
         let due_ns = timer_ns
             .min(self.next_look_ns)
+            .min(beside_ns)
             .min(self.scenario.duration_ns);
         self.readiness
             .wake_at(self.epoch_ns.saturating_add(due_ns))

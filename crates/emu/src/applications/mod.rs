@@ -10,6 +10,7 @@
 //! the relay reads it: a packet carries the number of its connection, for queues that hash, and its flow, for which it
 //! counts. `live` has what the sampler needs of open connections; `books` sums up those that are over.
 
+mod beside;
 mod books;
 mod commands;
 mod connection;
@@ -23,10 +24,11 @@ mod progress;
 mod token;
 mod user;
 
+pub(crate) use beside::Beside;
 pub(crate) use books::{ApplicationReport, RequestBooks, UserReport};
 pub(crate) use driver::{Applications, ApplicationsReport, Setup};
 pub(crate) use live::{LiveUser, LiveUsers};
-pub(crate) use port_table::{NO_FLOW, OPENING_PORTS, PortTable};
+pub(crate) use port_table::{NO_FLOW, OPENING_PORTS, PortTable, Ports};
 
 #[cfg(test)]
 mod tests;

@@ -21,6 +21,19 @@ pub(crate) struct PortTable {
     flows: Vec<Box<[AtomicU32]>>,
 }
 
+/// Who is told whose connection a port is.
+pub(crate) trait Ports: Send + Sync {
+    /// From now on a port of `group` is that of a connection of `flow`.
+    fn give(&self, group: usize, port: u16, flow: u32);
+}
+
+impl Ports for PortTable {
+    fn give(&self, group: usize, port: u16, flow: u32) {
+        let number = usize::from(port - FIRST_FLOW_PORT);
+        self.flows[group][number].store(flow, Ordering::Release);
+    }
+}
+
 impl PortTable {
     /// A table in which no port is in use yet.
     pub(crate) fn new(scenario: &Scenario) -> Arc<Self> {
@@ -37,12 +50,6 @@ impl PortTable {
                 })
                 .collect(),
         })
-    }
-
-    /// From now on a port of `group` is that of a connection of `flow`.
-    pub(crate) fn give(&self, group: usize, port: u16, flow: u32) {
-        let number = usize::from(port - FIRST_FLOW_PORT);
-        self.flows[group][number].store(flow, Ordering::Release);
     }
 
     /// The flow of the port that is number `number` of its group; [`NO_FLOW`] if it is not in use.

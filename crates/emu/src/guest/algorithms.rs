@@ -108,11 +108,9 @@ impl Algorithms {
             let instance = Instance::load(&request, element_seed(scenario.seed, "cc", index))?;
             instance.set_path_pkts(scenario.path_pkts(group));
             let rows = instants * group.flows as usize;
-            samples.push(Some(StateSamples::with_capacity(
-                instance.name(),
-                instance.series(),
-                rows,
-            )));
+            // Which sockets are an application's is not known here.
+            let state = StateSamples::with_capacity(instance.name(), instance.series(), rows);
+            samples.push(group.traffic.is_bulk().then_some(state));
             of_groups.push(Some(instances.len()));
             instances.push(instance);
         }

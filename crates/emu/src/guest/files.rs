@@ -11,6 +11,9 @@ use dumbbell_table::Batch;
 /// The scenario, as JSON: the request.
 pub const SCENARIO: &str = "scenario.json";
 
+/// The library that the kernel loads, a link.
+pub const LIBRARY: &str = "library";
+
 /// What to capture, if anything: points and bytes in the first line, and behind it the file.
 pub const CAPTURE: &str = "capture";
 

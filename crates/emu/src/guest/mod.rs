@@ -11,47 +11,50 @@
 //! | `plan` | what the guest is to make: hosts and flows |
 //! | `qdiscs` | queue disciplines of the guest's kernel |
 //! | `requested`, `programs` | programs of the user in its hosts |
+//! | `applications`, `application_process` | applications, on either side of their `conversation` |
+//! | `processes` | what the kernel asks and tells of its processes |
 //! | `series` | samples of the flows |
+//! | `outcome` | what the run leaves |
 
 mod algorithms;
+mod application_process;
+mod applications;
+pub(crate) mod conversation;
 pub mod files;
+mod kernel_facts;
+mod outcome;
 mod plan;
+mod processes;
 mod programs;
 mod qdiscs;
 mod requested;
 mod series;
 mod socket_fields;
+pub(crate) mod time_of_day;
 
 use std::sync::{Arc, Mutex};
 
 use dumbbell_capture::CaptureConfig;
 pub use dumbbell_net::KernelQueue;
-use dumbbell_results::Output;
 use dumbbell_scenario::{Scenario, Way};
 
 use crate::bpf::congestion_controls::{KERNELS_DEFAULT, KERNELS_OWN, KernelCc};
-use crate::calibration::Calibration;
 use crate::capture::{DrivenCapture, Tap};
 use crate::error::Error;
-use crate::flows_of_programs::flows_of_programs;
 use crate::hosts::device::Device;
 use crate::hosts::host::{Hosts, mtu_bytes};
 use crate::hosts::port::{Outgoing, locked};
 use crate::machine::clock::{monotonic_ns, set_virtual_ns};
-use crate::machine::cpu::MachineCpu;
 use crate::machine::kernel::set_guests_release;
-use crate::measured::Measured;
 use crate::packet::super_packet::MAX_READ_BYTES;
 use crate::relay::driven::Driven;
 use crate::run_end::RunEnd;
-use crate::sampling::flow_report::FlowReport;
-use crate::sampling::sampler::histogram_ns;
-use crate::sampling::states::Columns;
 use crate::sockets::tcp_info::TcpInfo;
-use crate::summarize;
-use crate::traffic::TrafficReport;
 use algorithms::Algorithms;
 pub use algorithms::{Call, PlannedCc};
+pub use application_process::run_process;
+use applications::Applications;
+pub use kernel_facts::KernelFacts;
 pub use plan::{PlannedFlow, PlannedHost, check};
 pub use programs::PlannedProgram;
 use programs::Programs;
@@ -64,47 +67,11 @@ pub use socket_fields::KernelField;
 /// The engine's name.
 const ENGINE: &str = "uml";
 
-/// The time of day at which a guest boots, in seconds since 1970, unless the environment says another: any, but always the same.
-pub const START_S: u64 = 1_700_000_000;
-
-/// The variable that says another, as reproducible builds have it (<https://reproducible-builds.org/specs/source-date-epoch/>): for
-/// programs that check certificates.
-pub(crate) const START_VARIABLE: &str = "SOURCE_DATE_EPOCH";
-
 /// What a guest's sockets run unless they choose: `CONFIG_DEFAULT_TCP_CONG` of its kernel.
 const GUESTS_DEFAULT: &str = "cubic";
 
 /// How often a capture is written, ns: its ring has room for 2 s.
 const WRITE_EVERY_NS: u64 = 20_000_000;
-
-const NS_PER_S: u64 = 1_000_000_000;
-
-/// When a guest boots, in seconds since 1970.
-pub(crate) fn start_s() -> u64 {
-    let said = std::env::var(START_VARIABLE).ok();
-    let said = said.and_then(|text| text.parse().ok());
-    // Beyond a clock of 64 bits of nanoseconds.
-    said.filter(|&at_s| at_s < i64::MAX as u64 / NS_PER_S)
-        .unwrap_or(START_S)
-}
-
-/// Facts of a guest's kernel.
-#[derive(Clone, Debug)]
-pub struct KernelFacts<'a> {
-    /// The output of `uname -r`.
-    pub release: String,
-    /// Ticks a second.
-    pub hz: u32,
-    /// Where its sockets have the fields that algorithms see.
-    pub fields: Vec<KernelField<'a>>,
-}
-
-impl KernelFacts<'_> {
-    /// Whether its sockets have Accurate ECN, and its driver knows it: the driver names this field if they do.
-    fn has_accecn(&self) -> bool {
-        self.fields.iter().any(|field| field.name == "received_ce")
-    }
-}
 
 /// A run in a guest.
 pub struct Guest {
@@ -124,6 +91,7 @@ pub struct Guest {
     tap: Option<Tap>,
     next_write_ns: u64,
     programs: Option<Programs>,
+    applications: Applications,
     qdiscs: Vec<PlannedQdisc>,
     /// The queue of each of them.
     queues: Vec<Arc<dyn KernelQueue>>,
@@ -165,17 +133,24 @@ impl Guest {
             hosts.mark_as_l4s(group);
         }
         let (capture, tap) = capture
-            .map(|config| DrivenCapture::start(config, &scenario, (ENGINE, start_s() * NS_PER_S)))
+            .map(|config| {
+                DrivenCapture::start(config, &scenario, (ENGINE, time_of_day::start_ns()))
+            })
             .transpose()?
             .unzip();
+        let programs = programs
+            .map(|requested| Programs::new(requested, &scenario))
+            .transpose()?;
+        // All processes share a directory, and applications need none.
+        let of_programs = programs.iter().flat_map(Programs::planned).next();
+        let directory = of_programs.map_or_else(|| c"/".to_owned(), |it| it.directory.clone());
         Ok(Self {
             ccs: Arc::new(ccs),
             algorithms,
             hosts: Arc::new(hosts),
             series: Series::new(&scenario),
-            programs: programs
-                .map(|requested| Programs::new(requested, &scenario))
-                .transpose()?,
+            programs,
+            applications: Applications::new(&scenario, directory)?,
             qdiscs: qdiscs::planned(&scenario)?,
             queues: Vec::new(),
             end: RunEnd::at(u64::MAX),
@@ -201,9 +176,13 @@ impl Guest {
         plan::flows(&self.scenario, &self.ccs)
     }
 
-    /// The programs, by number.
-    pub fn programs(&self) -> &[PlannedProgram] {
-        self.programs.as_ref().map_or(&[], Programs::planned)
+    /// The programs, by number: those of the user, then the processes of applications.
+    pub fn programs(&self) -> Vec<PlannedProgram> {
+        let of_user = self.programs.iter().flat_map(Programs::planned);
+        of_user
+            .chain(self.applications.planned())
+            .cloned()
+            .collect()
     }
 
     /// The queue disciplines that the kernel is to make.
@@ -278,6 +257,7 @@ impl Guest {
             &self.end,
             self.tap.take(),
             queues,
+            &self.applications.ports,
         )?);
         Ok(())
     }
@@ -373,65 +353,12 @@ impl Guest {
         }
     }
 
-    /// A program prints to its stream 1 or 2: how many bytes were taken, or an error of the kernel.
-    pub fn write(&mut self, program: u32, stream: u32, bytes: &[u8]) -> i64 {
-        let programs = self.programs.as_mut();
-        programs.map_or(0, |programs| programs.write(program, stream, bytes))
-    }
-
-    /// A program reads its standard input: how many bytes there were, or an error of the kernel.
-    pub fn read(&mut self, program: u32, buffer: &mut [u8]) -> i64 {
-        let programs = self.programs.as_mut();
-        programs.map_or(0, |programs| programs.read(program, buffer))
-    }
-
-    /// A program is started.
-    pub fn program_started(&mut self, now_ns: u64, program: u32) {
-        set_virtual_ns(now_ns);
-        if let Some(programs) = &mut self.programs {
-            programs.started(now_ns, program);
-        }
-    }
-
-    /// A program has ended, by its status as wait(2) has it, or could not be started because of an error of the kernel. Whether it
-    /// was the last client.
-    ///
-    /// # Errors
-    ///
-    /// The run cannot go on without it.
-    pub fn program_ended(
-        &mut self,
-        now_ns: u64,
-        program: u32,
-        status: i32,
-        error: i32,
-    ) -> Result<bool, Error> {
-        set_virtual_ns(now_ns);
-        let has_begun = self.relay.is_some() && now_ns >= self.epoch_ns;
-        match &mut self.programs {
-            Some(programs) => programs.ended(now_ns, program, status, error, has_begun),
-            None => Ok(false),
-        }
-    }
-
-    /// The error for a server whose ports are not open in time.
-    pub fn not_ready(&self, program: u32) -> Option<Error> {
-        let programs = self.programs.as_ref();
-        programs.map(|programs| programs.not_ready(program))
-    }
-
     /// No more is measured; when the network is due next.
     pub fn over(&mut self, now_ns: u64) -> u64 {
         set_virtual_ns(now_ns);
         self.end.bring_forward(now_ns);
+        self.applications.over();
         self.with_relay(|relay| relay.advance(now_ns))
-    }
-
-    /// Programs are asked to end.
-    pub fn ending(&mut self) {
-        if let Some(programs) = &mut self.programs {
-            programs.ending();
-        }
     }
 
     /// Why the run cannot go on, if it cannot.
@@ -442,66 +369,6 @@ impl Guest {
     /// The state of a flow at the end.
     pub fn final_state(&mut self, flow: u32, state: &State<'_>) {
         self.series.end(flow, state);
-    }
-
-    /// The run is over: what was measured.
-    ///
-    /// # Errors
-    ///
-    /// The first failure during the run.
-    pub fn end(mut self, now_ns: u64) -> Result<Output, Error> {
-        self.advance(now_ns);
-        if let Some(error) = self.failure {
-            return Err(error);
-        }
-        let relay = (self.relay.ok_or(Error::Cancelled)?).finish()?;
-        let capture = self.capture.map(DrivenCapture::finish).transpose()?;
-        let (samples, bbr_states, courses, ends, means, lost_pkts) = self.series.into_parts();
-        let mut scenario = Arc::unwrap_or_clone(self.scenario);
-        scenario.duration_ns = (self.end.ns().saturating_sub(self.epoch_ns)).max(1);
-        let is_of_program = |group: usize| scenario.groups[group].program.is_some();
-        let programs = self.programs.map_or(Vec::new(), |programs| {
-            programs.summaries(self.epoch_ns, now_ns)
-        });
-        let flows = courses.iter().zip(&ends).zip(&means);
-        let mut flows: Vec<FlowReport> = flows
-            .filter(|((course, _), _)| !is_of_program(course.group))
-            .map(|((course, end), means)| FlowReport::new(course, end, means, self.epoch_ns))
-            .collect();
-        flows.extend(flows_of_programs(&scenario, &self.ccs, &relay, &programs));
-        flows.sort_by_key(|report| report.flow);
-        let lost_pkts = courses.iter().zip(lost_pkts);
-        let traffic = TrafficReport {
-            samples,
-            bbr_states,
-            flows,
-            transfers: None,
-            sample_jitter_ns: histogram_ns(),
-            missed_instants: 0,
-        };
-        let measured = Measured {
-            epoch_ns: self.epoch_ns,
-            began_ns: (!programs.is_empty()).then(|| start_s() * NS_PER_S + self.epoch_ns),
-            calibration: Calibration::not_made(&scenario),
-            states: Columns {
-                samples: self.algorithms.samples,
-                lost_pkts: lost_pkts
-                    .map(|(course, pkts)| (!is_of_program(course.group)).then_some(pkts))
-                    .collect(),
-            },
-            ccs: self.ccs,
-            traffic,
-            relay,
-            capture,
-            programs,
-            host_dropped_pkts: 0,
-            machine_cpu: MachineCpu::default(),
-            process_cpu_ns: 0,
-            elapsed_ns: monotonic_ns() - self.epoch_ns,
-        };
-        let mut output = summarize::output(&scenario, measured)?;
-        output.summary.engine = ENGINE;
-        Ok(output)
     }
 }
 

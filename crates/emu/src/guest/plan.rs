@@ -36,6 +36,8 @@ pub struct PlannedHost {
     pub ecn: u8,
     /// Whether it has Accurate ECN's option.
     pub accecn_option: bool,
+    /// Whether it acknowledges each segment at once.
+    pub quick_ack: bool,
     /// What it listens with, if it receives.
     pub listener: Option<PlannedListener>,
     /// What it has for programs, if they run in it.
@@ -62,8 +64,6 @@ pub struct PlannedListener {
     pub port: u16,
     /// Differentiated services codepoint of what it sends.
     pub dscp: u8,
-    /// Whether it acknowledges each segment at once.
-    pub quick_ack: bool,
     /// Limit of the receive window and the buffer for it, bytes, if it is limited.
     pub window_bytes: Option<(u32, u64)>,
 }
@@ -121,9 +121,6 @@ pub fn check(scenario: &Scenario) -> Result<(), Error> {
                 "{what} of `{name}` is not supported by the UML engine; use `--engine kernel` or `--engine simulator`"
             )))
         };
-        if !group.traffic.is_bulk() {
-            return refused("an application".to_owned());
-        }
         if !group.host.delayed_ack && group.program.is_some() {
             return refused("`delayed_ack = false` of programs".to_owned());
         }
@@ -174,7 +171,16 @@ pub(super) fn hosts(scenario: &Scenario, ccs: &[KernelCc]) -> Vec<PlannedHost> {
             let (sender, receiver) = host_addresses(index);
             [
                 host(group, cc, sender, None),
-                host(group, cc, receiver, Some(listener(group))),
+                PlannedHost {
+                    quick_ack: !group.host.delayed_ack,
+                    // Applications make their sockets themselves.
+                    ..host(
+                        group,
+                        cc,
+                        receiver,
+                        group.traffic.is_bulk().then(|| listener(group)),
+                    )
+                },
             ]
         })
         .collect()
@@ -199,6 +205,7 @@ fn host(
             _ => 2,
         },
         accecn_option: group.host.accecn_option,
+        quick_ack: false,
         listener,
         for_programs: None,
     }
@@ -236,7 +243,6 @@ fn listener(group: &Group) -> PlannedListener {
     PlannedListener {
         port: RECEIVER_PORT,
         dscp: group.dscp,
-        quick_ack: !group.host.delayed_ack,
         window_bytes: limited_window(group).map(|window| (window, buffer_bytes(window))),
     }
 }
@@ -248,7 +254,7 @@ pub(super) fn flows(scenario: &Scenario, ccs: &[KernelCc]) -> Vec<PlannedFlow> {
     for (number, (group, cc)) in (0..).zip(scenario.groups.iter().zip(ccs)) {
         let numbers = first_flow..first_flow + group.flows;
         first_flow = numbers.end;
-        if group.program.is_some() {
+        if !group.has_own_sockets() {
             continue;
         }
         for (flow, port) in numbers.zip(FIRST_FLOW_PORT..) {

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use dumbbell_results::{FlowSamples, StateSamples, UNKNOWN, per_second};
 use dumbbell_scenario::{Scenario, UNLIMITED_BYTES};
 
+use super::conversation::SampledUser;
 use super::tcp_info;
 use crate::machine::clock::monotonic_ns;
 use crate::relay::driven::Driven;
@@ -178,6 +179,32 @@ impl Series {
         self.pending.sort_by_key(|sample| sample.flow);
     }
 
+    /// A user is sampled; `latest` has the RTT of each flow.
+    pub(super) fn sample_user(&mut self, epoch_ns: u64, user: &SampledUser, latest: &[LatestRtt]) {
+        let place = user.flow as usize;
+        let course = &self.courses[place];
+        let reading = Reading::of_guests_user(course, user);
+        let means = &mut self.means[place];
+        let elapsed_ns = means.note(epoch_ns + user.instant_ns, &reading, epoch_ns);
+        if !self.is_recording {
+            return;
+        }
+        if let Some(bbr) = &mut self.bbr[course.group] {
+            bbr.push(&user.cc);
+        }
+        let new_bytes = user.received_bytes.saturating_sub(means.received_bytes);
+        means.received_bytes = user.received_bytes;
+        let row = Row {
+            time_us: (user.instant_ns / 1000) as i64,
+            flow: user.flow,
+            rtt_us: latest[place].rtt_us(),
+            goodput_bps: per_second(new_bytes * 8, elapsed_ns, 1_000_000_000),
+            syn_retransmits: user.syn_retransmits,
+            lost_pkts: UNKNOWN,
+        };
+        self.samples.extend(&[row.with(&user.info)]);
+    }
+
     pub(super) fn sampled(&mut self, epoch_ns: u64, instant_ns: u64) {
         for sample in self.pending.drain(..) {
             let flow = sample.flow as usize;
@@ -185,9 +212,9 @@ impl Series {
             let means = &mut self.means[flow];
             let reading = Reading::of_guest(course, sample.info, self.is_sndbuf_limited[flow]);
             let elapsed_ns = if sample.is_of_program {
-                means.pass(&reading, epoch_ns)
+                means.pass(monotonic_ns(), &reading, epoch_ns)
             } else {
-                means.note(&reading, epoch_ns)
+                means.note(monotonic_ns(), &reading, epoch_ns)
             };
             if !self.is_recording {
                 continue;
@@ -222,7 +249,8 @@ impl Series {
     pub(super) fn into_parts(self) -> Parts {
         let bbr = self.bbr.into_iter();
         (
-            self.samples,
+            // Users come in when they like.
+            self.samples.in_order(),
             bbr.map(|state| state.map(|state| state.0)).collect(),
             self.courses,
             self.ends,

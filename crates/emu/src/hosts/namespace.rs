@@ -37,6 +37,14 @@ impl Namespace {
             .map_err(cannot_enter)
     }
 
+    /// That of another process.
+    pub(crate) fn of_process(number: u32) -> Result<Self, Error> {
+        let descriptor = File::open(format!("/proc/{number}/ns/net")).map_err(cannot_enter)?;
+        Ok(Self {
+            descriptor: descriptor.into(),
+        })
+    }
+
     /// Moves the calling thread into the namespace, for good.
     pub(crate) fn enter(&self) -> Result<(), Error> {
         let inside = Some(LinkNameSpaceType::Network);

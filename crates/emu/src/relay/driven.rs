@@ -37,7 +37,8 @@ pub(crate) struct Driven {
 
 impl Driven {
     /// The network between `hosts`; what is measured starts at `epoch_ns` and ends at `end`, and what is
-    /// counted of flows is shown to `tap`. Links whose queue is the kernel's are given it.
+    /// counted of flows is shown to `tap`. Links whose queue is the kernel's are given it;
+    /// connections of applications are in `ports`.
     pub(crate) fn new(
         hosts: &Arc<Hosts>,
         scenario: &Scenario,
@@ -45,6 +46,7 @@ impl Driven {
         end: &RunEnd,
         tap: Option<Tap>,
         queues: Vec<(usize, Arc<dyn KernelQueue>)>,
+        ports: &Arc<PortTable>,
     ) -> Result<Self, Error> {
         let flows = 0..scenario.flow_count();
         let latest_rtts: Arc<Vec<LatestRtt>> =
@@ -54,7 +56,7 @@ impl Driven {
         let parts = [whole(scenario)];
         let sent = [Way::Back, Way::There].map(|acks| SentOfParts::new(scenario, &parts, acks));
         let [part] = parts;
-        let table = FlowTable::new(scenario, &PortTable::new(scenario));
+        let table = FlowTable::new(scenario, ports);
         let connections = table.connections();
         let flows = Flows::new(
             connections,

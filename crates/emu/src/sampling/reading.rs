@@ -10,11 +10,21 @@ use dumbbell_scenario::Scenario;
 
 use crate::applications::{LiveUser, LiveUsers};
 use crate::error::Error;
+use crate::guest::conversation::SampledUser;
 use crate::machine::clock::monotonic_ns;
 use crate::sampling::flow_report::Course;
 use crate::sockets::connection::Connection;
 use crate::sockets::socket;
 use crate::sockets::tcp_info::TcpInfo;
+
+/// What a user's connections report before the first.
+pub(crate) fn no_connection() -> TcpInfo {
+    TcpInfo {
+        snd_ssthresh_pkts: TCP_INFINITE_SSTHRESH,
+        min_rtt_us: u32::MAX,
+        ..TcpInfo::default()
+    }
+}
 
 /// A flow: where it is found.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +71,20 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// That of a guest's user.
+    pub(crate) fn of_guests_user(course: &Course, sampled: &SampledUser) -> Self {
+        Self {
+            flow: course.flow,
+            group: course.group,
+            start_ns: course.start_ns,
+            is_sndbuf_limited: false,
+            info: sampled.info,
+            cwnd_max_pkts: sampled.cwnd_max_pkts,
+            syn_retransmits: sampled.syn_retransmits,
+            sender: Sender::User(None, sampled.received_bytes),
+        }
+    }
+
     /// That of a guest's connection, whose place is its flow's number.
     pub(crate) fn of_guest(course: &Course, info: TcpInfo, is_sndbuf_limited: bool) -> Self {
         Self {
@@ -111,18 +135,13 @@ impl FlowReader {
         members.extend(programs(scenario));
         members.sort_by_key(|&(flow, _)| flow);
         debug_assert_eq!(members.len(), scenario.flow_count());
-        let unknown = TcpInfo {
-            snd_ssthresh_pkts: TCP_INFINITE_SSTHRESH,
-            min_rtt_us: u32::MAX,
-            ..TcpInfo::default()
-        };
         Self {
             connections: Arc::clone(connections),
             users,
             received_bytes,
             epoch_ns,
             members: members.into_iter().map(|(_, member)| member).collect(),
-            latest: vec![unknown; user_flows.len()],
+            latest: vec![no_connection(); user_flows.len()],
         }
     }
 
@@ -240,7 +259,8 @@ fn read_program(flow: u32, group: usize, start_ns: u64, received_bytes: u64) -> 
     }
 }
 
-fn read_user(user: &LiveUser, latest: &mut TcpInfo) -> Result<Reading, Error> {
+/// Reads a user; `latest` is what its latest connection reported last.
+pub(crate) fn read_user(user: &LiveUser, latest: &mut TcpInfo) -> Result<Reading, Error> {
     let mut sum = TcpInfo::default();
     let (mut cwnd_max_pkts, mut syn_retransmits) = (0, 0);
     for sender in user.senders.values() {

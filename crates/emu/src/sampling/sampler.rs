@@ -200,9 +200,9 @@ impl Sampler {
             let flow = reading.flow as usize;
             let means = &mut self.sampled.means[flow];
             let elapsed_ns = if reading.is_of_program() {
-                means.pass(reading, self.epoch_ns)
+                means.pass(monotonic_ns(), reading, self.epoch_ns)
             } else {
-                means.note(reading, self.epoch_ns)
+                means.note(monotonic_ns(), reading, self.epoch_ns)
             };
             if !self.is_recording {
                 continue;
@@ -269,8 +269,7 @@ impl Sampler {
 
 impl Means {
     /// The time since the last sample.
-    pub(crate) fn pass(&mut self, reading: &Reading, epoch_ns: u64) -> u64 {
-        let now_ns = monotonic_ns();
+    pub(crate) fn pass(&mut self, now_ns: u64, reading: &Reading, epoch_ns: u64) -> u64 {
         if self.since_ns == 0 {
             self.since_ns = epoch_ns + reading.start_ns;
         }
@@ -280,9 +279,9 @@ impl Means {
     }
 
     /// Weights this sample's values by the time since the last one; returns that time.
-    pub(crate) fn note(&mut self, reading: &Reading, epoch_ns: u64) -> u64 {
+    pub(crate) fn note(&mut self, now_ns: u64, reading: &Reading, epoch_ns: u64) -> u64 {
         let info = &reading.info;
-        let elapsed_ns = self.pass(reading, epoch_ns);
+        let elapsed_ns = self.pass(now_ns, reading, epoch_ns);
         let over_time = |pkts: u32| u128::from(pkts) * u128::from(elapsed_ns);
         self.active_ns += elapsed_ns;
         self.cwnd_max_pkts = self.cwnd_max_pkts.max(reading.cwnd_max_pkts);

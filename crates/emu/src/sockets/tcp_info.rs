@@ -1,6 +1,8 @@
 //! What the kernel reports about a TCP socket: `struct tcp_info` of `linux/tcp.h`, whose layout
 //! only grows at its end.
 
+use serde::{Deserialize, Serialize};
+
 /// Bytes to request from the kernel: more than any kernel so far returns.
 pub(crate) const TCP_INFO_MAX_BYTES: usize = 512;
 
@@ -13,7 +15,7 @@ const TCP_TIME_WAIT: u8 = 6;
 const TCP_CLOSE: u8 = 7;
 
 /// One answer of `getsockopt(TCP_INFO)`. `None`: this kernel is too old to report it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TcpInfo {
     /// State, of Linux's `enum tcp_state`.
     pub(crate) state: u8,
