@@ -298,7 +298,8 @@ def test_a_kernel_without_accurate_ecn_is_named(cc, ecn):
     kernel = kernel_with(before=ACCURATE)
     assert kernel is not None
     with pytest.raises(EngineError) as error:
-        dumbbell.run([dumbbell.Group(cc, ecn=ecn)], engine=f"uml:{kernel.name}", **SHORT)
+        # Before a kernel boots.
+        check_engine(f"uml:{kernel.name}", Scenario.of([dumbbell.Group(cc, ecn=ecn)], **SHORT))
     assert f"`{cc}` needs Accurate ECN" in str(error.value)
     assert f"Linux {kernel.release}, does not" in str(error.value)
 

@@ -300,11 +300,13 @@ fn check_for_kernel(scenario_json: &str) -> PyResult<()> {
         .map_err(|error| EngineError::new_err(error.to_string()))
 }
 
-/// Refuse a scenario that no guest can run.
+/// Refuse a scenario that no guest can run; return the first algorithm that needs Accurate ECN, files left out.
 #[pyfunction]
-fn check_for_guest(scenario_json: &str) -> PyResult<()> {
-    dumbbell_emu::guest::check(&read_scenario(scenario_json)?)
-        .map_err(|error| EngineError::new_err(error.to_string()))
+fn check_for_guest(scenario_json: &str) -> PyResult<Option<String>> {
+    let scenario = read_scenario(scenario_json)?;
+    dumbbell_emu::guest::check(&scenario)
+        .map_err(|error| EngineError::new_err(error.to_string()))?;
+    Ok(dumbbell_emu::guest::first_with_accecn(&scenario).map(str::to_owned))
 }
 
 /// What this machine can do for the kernel engine, as JSON: a list of facts.

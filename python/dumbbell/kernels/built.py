@@ -89,6 +89,14 @@ class BuiltKernel:
             return 0
 
     @property
+    def has_accurate_ecn(self) -> bool:
+        """Whether its driver knows Accurate ECN: it names this field of sockets if the tree has it."""
+        try:
+            return b"\0received_ce\0" in self.path.read_bytes()
+        except OSError:
+            return False
+
+    @property
     def state(self) -> str:
         """``ready``; or ``built for another version of dumbbell``, ``damaged``.
 

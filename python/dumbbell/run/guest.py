@@ -105,9 +105,15 @@ def check_for_guest(kernel: BuiltKernel, scenarios: Sequence[Scenario]) -> None:
                     f"({option}); use a newer one, `--engine {UML}:NAME`, or leave out `kernel:`"
                 )
         try:
-            _core.check_for_guest(scenario.to_json())
+            accurate = _core.check_for_guest(scenario.to_json())
         except _core.EngineError as error:
             raise EngineError(str(error)) from None
+        if accurate and not kernel.has_accurate_ecn:
+            raise EngineError(
+                f"`{accurate}` needs Accurate ECN, which the kernel {kernel.name}, Linux "
+                f"{kernel.release}, does not offer to dumbbell; build one of Linux 6.18 or later "
+                f"with `dumbbell kernel build`, or use `--engine {UML}:NAME`"
+            )
 
 
 def placed_for_guest(cc: CongestionControlChoice) -> CongestionControlChoice:

@@ -10,6 +10,8 @@ use dumbbell_scenario::Scenario;
 #[derive(Clone, Debug)]
 pub(crate) struct LiveSender {
     pub(crate) socket: Arc<OwnedFd>,
+    /// From which its connection was opened.
+    pub(crate) port: u16,
     /// SYNs that it sent again.
     pub(crate) syn_retransmits: u32,
 }

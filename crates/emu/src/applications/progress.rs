@@ -76,6 +76,7 @@ impl Applications {
             return Ok(());
         };
         let (user, number, group) = (connection.user, connection.number, connection.group);
+        let port = connection.port;
         let this = connection.end_mut(end);
         this.establish()
             .map_err(failed(group, "could not look at its socket"))?;
@@ -89,6 +90,7 @@ impl Applications {
                 cc.map_err(failed(group, "did not report its congestion control"))?;
             let sender = LiveSender {
                 socket,
+                port,
                 syn_retransmits,
             };
             self.live.lock()[user].senders.insert(number, sender);

@@ -1,12 +1,13 @@
 //! Congestion control algorithms of ours in a guest: its kernel calls them here, and they run as in the simulator.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use dumbbell_cc::{AckSample, CaEvent, CaState, Flow, Instance, RateSample, Request};
 use dumbbell_results::{LoadedCc, StateSamples};
 use dumbbell_scenario::{Scenario, random::element_seed};
 
-use super::socket_fields::{KernelField, SocketFields};
+use super::socket_fields::{KernelField, SocketFields, connection_of};
 use crate::bpf::congestion_controls::{HostedCc, KERNELS_OWN};
 use crate::error::Error;
 
@@ -76,6 +77,8 @@ pub(super) struct Algorithms {
     /// Each socket's algorithm, by its handle less one. A socket that was not initialised yet has 0: Linux calls
     /// `pkts_acked` for the SYN, before `init`.
     flows: Vec<Option<Flow>>,
+    /// The handles of senders' sockets, by group and port of their connection.
+    senders: BTreeMap<(u16, u16), u32>,
     fields: SocketFields,
     /// A tick, µs.
     tick_us: u64,
@@ -108,9 +111,8 @@ impl Algorithms {
             let instance = Instance::load(&request, element_seed(scenario.seed, "cc", index))?;
             instance.set_path_pkts(scenario.path_pkts(group));
             let rows = instants * group.flows as usize;
-            // Which sockets are an application's is not known here.
             let state = StateSamples::with_capacity(instance.name(), instance.series(), rows);
-            samples.push(group.traffic.is_bulk().then_some(state));
+            samples.push(Some(state));
             of_groups.push(Some(instances.len()));
             instances.push(instance);
         }
@@ -118,6 +120,7 @@ impl Algorithms {
             instances,
             of_groups,
             flows: Vec::new(),
+            senders: BTreeMap::new(),
             fields: SocketFields::new(fields),
             tick_us: 1_000_000 / u64::from(hz.max(1)),
             samples,
@@ -200,6 +203,9 @@ impl Algorithms {
             "init" => {
                 flow.init();
                 value = handle as u32;
+                // SAFETY: the caller says so.
+                let connection = unsafe { connection_of(call.socket) };
+                self.senders.extend(connection.map(|it| (it, value)));
             }
             _ => {}
         }
@@ -209,6 +215,12 @@ impl Algorithms {
             self.flows[handle - 1] = None;
         }
         value
+    }
+
+    /// Appends a row to a group's state: that of the sender's socket of this connection, if it is open.
+    pub(super) fn sample_connection(&mut self, group: usize, port: u16) {
+        let handle = self.senders.get(&(group as u16, port));
+        self.sample(group, handle.copied().unwrap_or(0));
     }
 
     /// Appends a row to a group's state: that of the socket with this handle.

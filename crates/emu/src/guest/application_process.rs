@@ -172,8 +172,9 @@ fn sampled(
 ) -> Result<SampledUser, Error> {
     let reading = read_user(user, latest)?;
     let mut answer = [0; 64];
-    let socket = user.senders.values().next_back().filter(|_| is_bbr);
-    let cc = socket.map_or(Ok(&[][..]), |it| socket::cc_info(&it.socket, &mut answer));
+    let sender = user.senders.values().next_back();
+    let cc = sender.filter(|_| is_bbr);
+    let cc = cc.map_or(Ok(&[][..]), |it| socket::cc_info(&it.socket, &mut answer));
     Ok(SampledUser {
         instant_ns,
         flow: user.flow,
@@ -181,6 +182,7 @@ fn sampled(
         cwnd_max_pkts: reading.cwnd_max_pkts,
         syn_retransmits: reading.syn_retransmits,
         received_bytes: user.received_bytes,
+        port: sender.map_or(0, |sender| sender.port),
         cc: cc
             .map_err(|source| Error::System {
                 what: format!("flow {} did not report its bbr state", user.flow),

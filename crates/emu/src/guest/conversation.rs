@@ -60,6 +60,8 @@ pub(crate) struct SampledUser {
     pub(crate) cwnd_max_pkts: u32,
     pub(crate) syn_retransmits: u32,
     pub(crate) received_bytes: u64,
+    /// Of the latest connection, from which it was opened; 0: it has none.
+    pub(super) port: u16,
     /// TCP_CC_INFO of the latest connection.
     pub(super) cc: Vec<u8>,
 }

@@ -55,7 +55,7 @@ pub use algorithms::{Call, PlannedCc};
 pub use application_process::run_process;
 use applications::Applications;
 pub use kernel_facts::KernelFacts;
-pub use plan::{PlannedFlow, PlannedHost, check};
+pub use plan::{PlannedFlow, PlannedHost, check, first_with_accecn};
 pub use programs::PlannedProgram;
 use programs::Programs;
 pub use qdiscs::PlannedQdisc;

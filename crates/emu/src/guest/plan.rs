@@ -1,8 +1,10 @@
 //! What a guest is to make for a scenario: a host for each end of a group, and the flows.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use dumbbell_cc::{Instance, Request, builtin_names};
 use dumbbell_scenario::address_plan::{
     FIRST_FLOW_PORT, RECEIVER_PORT, host_addresses, host_addresses6,
 };
@@ -129,6 +131,21 @@ pub fn check(scenario: &Scenario) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// The algorithm of the first group that needs Accurate ECN, as far as that is known without running a file of the user's.
+pub fn first_with_accecn(scenario: &Scenario) -> Option<&str> {
+    let needs = |group: &&Group| {
+        let request = Request {
+            name: group.cc.name.clone(),
+            params: BTreeMap::default(),
+        };
+        let is_built_in = builtin_names().contains(&request.name.as_str());
+        group.host.ecn == GroupEcn::AccEcn
+            || is_built_in && Instance::load(&request, 0).is_ok_and(|it| it.needs_accecn())
+    };
+    let first = scenario.groups.iter().find(needs);
+    first.map(|group| group.cc.name.as_str())
 }
 
 /// Refuses Accurate ECN on a kernel that has none.

@@ -52,8 +52,10 @@ impl Guest {
     fn note_users(&mut self, sampled: &[SampledUser]) {
         if let Some(relay) = &self.relay {
             for user in sampled {
-                self.series
-                    .sample_user(self.epoch_ns, user, &relay.latest_rtts);
+                let group = (self.series).sample_user(self.epoch_ns, user, &relay.latest_rtts);
+                if self.series.is_recording() {
+                    self.algorithms.sample_connection(group, user.port);
+                }
             }
         }
     }

@@ -179,15 +179,21 @@ impl Series {
         self.pending.sort_by_key(|sample| sample.flow);
     }
 
-    /// A user is sampled; `latest` has the RTT of each flow.
-    pub(super) fn sample_user(&mut self, epoch_ns: u64, user: &SampledUser, latest: &[LatestRtt]) {
+    /// A user is sampled; `latest` has the RTT of each flow. Its group.
+    pub(super) fn sample_user(
+        &mut self,
+        epoch_ns: u64,
+        user: &SampledUser,
+        latest: &[LatestRtt],
+    ) -> usize {
         let place = user.flow as usize;
         let course = &self.courses[place];
+        let group = course.group;
         let reading = Reading::of_guests_user(course, user);
         let means = &mut self.means[place];
         let elapsed_ns = means.note(epoch_ns + user.instant_ns, &reading, epoch_ns);
         if !self.is_recording {
-            return;
+            return group;
         }
         if let Some(bbr) = &mut self.bbr[course.group] {
             bbr.push(&user.cc);
@@ -203,6 +209,7 @@ impl Series {
             lost_pkts: UNKNOWN,
         };
         self.samples.extend(&[row.with(&user.info)]);
+        group
     }
 
     pub(super) fn sampled(&mut self, epoch_ns: u64, instant_ns: u64) {

@@ -3,6 +3,7 @@
 use std::mem::offset_of;
 
 use dumbbell_cc::Sock;
+use dumbbell_scenario::address_plan::host_addresses;
 
 /// A field of the kernel's socket.
 #[derive(Clone, Copy, Debug)]
@@ -111,9 +112,46 @@ impl SocketFields {
     }
 }
 
+/// The connection of a sender's socket: its group, and the higher of its ports, by which it is known. `struct sock_common`, with
+/// which a socket begins, has them in these places since Linux 3.9.
+///
+/// # Safety
+///
+/// `socket` is one of a kernel.
+pub(super) unsafe fn connection_of(socket: *const u8) -> Option<(u16, u16)> {
+    const OWN_ADDRESS: usize = 4;
+    const PEERS_PORT: usize = 12;
+    // SAFETY: these bytes are the socket's.
+    let bytes: [u8; 16] = unsafe { socket.cast::<[u8; 16]>().read_unaligned() };
+    let [_, high, low, _] = bytes[OWN_ADDRESS..][..4] else {
+        return None;
+    };
+    let [first, second, own_low, own_high] = bytes[PEERS_PORT..][..4] else {
+        return None;
+    };
+    let group = u16::from_be_bytes([high, low]);
+    let (sender, _) = host_addresses(group);
+    let ports = [
+        u16::from_be_bytes([first, second]),
+        u16::from_le_bytes([own_low, own_high]),
+    ];
+    (bytes[OWN_ADDRESS..][..4] == sender.octets()).then(|| (group, ports[0].max(ports[1])))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_senders_socket_shows_its_connection() {
+        let ports = [&10_007_u16.to_be_bytes()[..], &5001_u16.to_le_bytes()].concat();
+        let socket = |own: [u8; 4]| [&[10, 1, 2, 2][..], &own, &[0; 4], &ports].concat();
+        // SAFETY: each has 16 bytes.
+        let found = |own| unsafe { connection_of(socket(own).as_ptr()) };
+        assert_eq!(found([10, 1, 2, 1]), Some((258, 10_007)));
+        assert_eq!(found([10, 1, 2, 2]), None, "a receiver");
+        assert_eq!(found([127, 0, 0, 1]), None);
+    }
 
     /// A kernel's socket in which fields have other places, and one another size.
     #[test]
