@@ -416,7 +416,10 @@ def check_for_kernel(scenario_json: str) -> None:
     """Refuse a scenario that the kernel engine cannot run on any machine."""
 
 def check_for_guest(scenario_json: str) -> str | None:
-    """Refuse a scenario that no guest can run; return the first algorithm that needs Accurate ECN."""
+    """Refuse a scenario that no guest can run.
+
+    Return the first algorithm that needs Accurate ECN, files left out.
+    """
 
 def machine() -> str:
     """What this machine can do for the kernel engine, as JSON: a list of facts."""

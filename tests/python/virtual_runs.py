@@ -32,13 +32,23 @@ ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "tests/data/virtual-runs"
 #: Buffers of the pair of which shares are kept, and seeds.
 CELLS, SEEDS = ("0.5bdp", "1bdp", "2bdp", "4bdp", "8bdp"), (1, 2, 3)
-#: Of 10 s at 20 Mbit/s: the kernel's own, ours with its state, and the kernel's own queue.
+#: Of 10 s at 20 Mbit/s: the kernel's own, ours with its state, the kernel's own queue, and
+#: applications beside a bulk flow.
 RUNS: Mapping[str, tuple[tuple[Group | str, ...], dict[str, Any]]] = {
     "linux-cubic-linux-bbr": (("linux/cubic", "linux/bbr"), {"buffer": "1bdp"}),
     "copa-cubic": (("copa", "cubic"), {"buffer": "2bdp"}),
     "kernel-fq_codel": (
         (Group("linux/cubic", ecn=True), "linux/reno"),
         {"queue": "kernel:fq_codel"},
+    ),
+    "applications": (
+        (
+            Group("linux/cubic", traffic="rpc:request=100B,response=10kB,think=100ms", flows=2),
+            Group("copa", traffic="page:reading=1s"),
+            Group("cubic", traffic="datagram:preset=voip"),
+            "linux/cubic",
+        ),
+        {"buffer": "1bdp"},
     ),
 }
 #: What differs between machines and builds of the same: CPUs, and what algorithms declare.

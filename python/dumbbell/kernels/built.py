@@ -90,7 +90,7 @@ class BuiltKernel:
 
     @property
     def has_accurate_ecn(self) -> bool:
-        """Whether its driver knows Accurate ECN: it names this field of sockets if the tree has it."""
+        """Whether its driver knows Accurate ECN: it then names this field of sockets."""
         try:
             return b"\0received_ce\0" in self.path.read_bytes()
         except OSError:

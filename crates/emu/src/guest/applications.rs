@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::fs;
+use std::io;
 use std::sync::Arc;
 
 use dumbbell_scenario::Scenario;
@@ -25,7 +26,6 @@ struct Process {
     asked: Option<Vec<u8>>,
     /// A line that is not whole.
     said: Vec<u8>,
-    has_ended: bool,
 }
 
 /// The applications of a run.
@@ -150,7 +150,6 @@ impl Applications {
     /// It was needed.
     pub(super) fn ended(&mut self, number: usize, status: i32, error: i32) -> Result<(), Error> {
         let is_last = number + 1 == self.processes.len();
-        self.processes[number].has_ended = true;
         let was_used = match is_last {
             true => self.report.is_some(),
             false => self.processes.last().is_some_and(|it| it.asked.is_some()),
@@ -160,12 +159,18 @@ impl Applications {
         }
         let how = match error {
             0 => described(Exit::of_status(status)),
-            _ => std::io::Error::from_raw_os_error(error.abs()).to_string(),
+            _ => format!(
+                "was not started: {}",
+                io::Error::from_raw_os_error(error.abs())
+            ),
         };
         let printed = String::from_utf8_lossy(&self.printed);
+        let printed = match printed.lines().last() {
+            Some(line) => format!("; it printed `{line}`"),
+            None => String::new(),
+        };
         Err(Error::Refused(format!(
-            "a process of the applications {how}; it printed `{}`",
-            printed.trim()
+            "a process of the applications {how}{printed}"
         )))
     }
 
@@ -183,5 +188,77 @@ fn library() -> Result<CString, Error> {
     };
     let path = fs::canonicalize(super::files::LIBRARY).map_err(failed)?;
     CString::new(path.into_os_string().into_encoded_bytes())
-        .map_err(|error| failed(std::io::Error::other(error)))
+        .map_err(|error| failed(io::Error::other(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use dumbbell_scenario::Group;
+
+    use super::*;
+
+    /// With a door and the process that runs applications.
+    fn two_processes() -> Applications {
+        let traffic =
+            serde_json::json!({"kind": "poisson", "gap_ns": 1_000_000, "size_bytes": 1000});
+        let group = Group {
+            traffic: serde_json::from_value(traffic).expect("an application"),
+            ..Group::default()
+        };
+        let scenario = Scenario {
+            groups: vec![group],
+            ..Scenario::default()
+        };
+        Applications {
+            planned: Vec::new(),
+            processes: vec![Process::default(), Process::default()],
+            ports: PortTable::new(&scenario),
+            is_over: false,
+            printed: Vec::new(),
+            report: None,
+        }
+    }
+
+    #[test]
+    fn what_is_said_in_pieces_is_heard_whole() {
+        let mut applications = two_processes();
+        let line = serde_json::to_vec(&Said::Port {
+            group: 0,
+            port: 10_003,
+            flow: 2,
+        });
+        let line = [line.expect("it is JSON"), b"\n".to_vec()].concat();
+        let (first, rest) = line.split_at(9);
+        for piece in [first, rest] {
+            assert!(
+                applications
+                    .hear(1, 1, piece)
+                    .expect("it is heard")
+                    .is_empty()
+            );
+        }
+        assert_eq!(applications.ports.flow_of(0, 3), 2);
+        let said = b"nothing of ours\n";
+        assert!(applications.hear(1, 1, said).is_err());
+        assert!(applications.hear(1, 2, said).is_ok(), "for people");
+    }
+
+    #[test]
+    fn a_process_that_ends_before_it_is_used_ends_the_run() {
+        let mut applications = two_processes();
+        let ended = applications
+            .ended(0, libc::SIGKILL, 0)
+            .expect_err("it was needed");
+        assert_eq!(
+            ended.to_string(),
+            "a process of the applications was ended by signal 9"
+        );
+        // From when the other has its task the doors are closed.
+        applications.processes[1].asked = Some(Vec::new());
+        assert!(applications.ended(0, libc::SIGKILL, 0).is_ok());
+        let ended = applications
+            .ended(1, 0, libc::ENOENT)
+            .expect_err("it has no report");
+        assert!(ended.to_string().contains("was not started: No such file"));
+    }
 }
