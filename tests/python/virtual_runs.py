@@ -33,7 +33,7 @@ KEPT = ROOT / "tests/data/virtual-runs"
 #: Buffers of the pair of which shares are kept, and seeds.
 CELLS, SEEDS = ("0.5bdp", "1bdp", "2bdp", "4bdp", "8bdp"), (1, 2, 3)
 #: Of 10 s at 20 Mbit/s: the kernel's own, ours with its state, the kernel's own queue, and
-#: applications beside a bulk flow.
+#: applications.
 RUNS: Mapping[str, tuple[tuple[Group | str, ...], dict[str, Any]]] = {
     "linux-cubic-linux-bbr": (("linux/cubic", "linux/bbr"), {"buffer": "1bdp"}),
     "copa-cubic": (("copa", "cubic"), {"buffer": "2bdp"}),
@@ -43,12 +43,11 @@ RUNS: Mapping[str, tuple[tuple[Group | str, ...], dict[str, Any]]] = {
     ),
     "applications": (
         (
-            Group("linux/cubic", traffic="rpc:request=100B,response=10kB,think=100ms", flows=2),
-            Group("copa", traffic="page:reading=1s"),
-            Group("cubic", traffic="datagram:preset=voip"),
-            "linux/cubic",
+            Group("linux/cubic", traffic="rpc:request=100B,response=10kB,think=100ms"),
+            Group("linux/reno", traffic="page:reading=1s"),
+            Group("linux/cubic", traffic="datagram:preset=voip"),
         ),
-        {"buffer": "1bdp"},
+        {"buffer": "1bdp", "sample": "2s"},
     ),
 }
 #: What differs between machines and builds of the same: CPUs, and what algorithms declare.
@@ -80,7 +79,7 @@ def made_again(name: str, kernel: BuiltKernel) -> tuple[Run, str]:
     """Run one of `RUNS`; also the digest of its capture."""
     groups, words = RUNS[name]
     path: dict[str, Any] = {"rate": "20mbit", "rtt": "20ms", "time": "10s", "sample": "500ms"}
-    scenario = Scenario(list(groups), **path, **words)
+    scenario = Scenario(list(groups), **{**path, **words})
     with TemporaryDirectory() as scratch:
         capture = Path(scratch) / "capture.pcapng"
         made = run(scenario, engine=f"uml:{kernel.name}", capture=capture)

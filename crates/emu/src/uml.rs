@@ -1,6 +1,8 @@
 //! A run in a guest: User-mode Linux, an ordinary process that boots a kernel in virtual time and runs the scenario on it
 //! (`guest`).
 
+mod scratch;
+
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
@@ -8,7 +10,6 @@ use std::os::unix::fs::symlink;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use dumbbell_capture::CaptureConfig;
@@ -22,6 +23,7 @@ use crate::guest::{
     time_of_day::{START_S, START_VARIABLE, start_s},
 };
 use crate::programs::{Command as Words, READY_WITHIN, Side, environment, find, programs_of};
+use scratch::{LOG, Scratch, last_lines, progress_ns, write_whole};
 
 /// How often the process is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -31,9 +33,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Memory of the guest: address space, of which it touches what it uses.
 const MEMORY_MB: u64 = 1024;
-
-/// What the guest's kernel said last, of which an error shows this number of lines.
-const LAST_LINES: usize = 4;
 
 /// A kernel that runs as a process, and the library that it loads.
 #[derive(Clone, Debug)]
@@ -282,9 +281,6 @@ fn prepare(parent: u32, kept: &[RawFd]) -> io::Result<()> {
     Ok(())
 }
 
-/// What the kernel prints, in the directory of the run.
-const LOG: &str = "log";
-
 /// Waits for the end of the process; it is ended if `control` cancels or virtual time stands still.
 fn wait(
     guest: &mut Child,
@@ -337,13 +333,6 @@ fn wait(
     }
 }
 
-/// Writes a file that another process finds whole or not at all.
-fn write_whole(directory: &Path, name: &str, text: &str) -> io::Result<()> {
-    let new = directory.join(format!("{name}.new"));
-    fs::write(&new, text)?;
-    fs::rename(new, directory.join(name))
-}
-
 /// The program that computes in a guest, if one does; the guest's kernel knows.
 fn computing(guest: &Child, directory: &Path) -> Option<String> {
     const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
@@ -361,11 +350,6 @@ fn computing(guest: &Child, directory: &Path) -> Option<String> {
     None
 }
 
-fn progress_ns(directory: &Path) -> Option<u64> {
-    let bytes = fs::read(directory.join(files::PROGRESS)).ok()?;
-    bytes.try_into().ok().map(u64::from_le_bytes)
-}
-
 /// An error of a guest that ended without a result.
 fn ended(status: ExitStatus, directory: &Path) -> Error {
     let how = match status.signal() {
@@ -378,54 +362,10 @@ fn ended(status: ExitStatus, directory: &Path) -> Error {
     ))
 }
 
-/// What the kernel said last, for the end of a message.
-fn last_lines(directory: &Path) -> String {
-    let log = fs::read(directory.join(LOG)).unwrap_or_default();
-    let log = String::from_utf8_lossy(&log);
-    let lines: Vec<&str> = log
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    let panic = lines.iter().position(|line| line.contains("Kernel panic"));
-    let first = panic.unwrap_or(lines.len().saturating_sub(LAST_LINES));
-    let last: Vec<&str> = lines.into_iter().skip(first).take(LAST_LINES).collect();
-    match last.is_empty() {
-        true => String::new(),
-        false => format!(": {}", last.join(" / ")),
-    }
-}
-
 fn system(what: &str) -> impl Fn(io::Error) -> Error + use<> {
     let what = what.to_owned();
     move |source| Error::System {
         what: what.clone(),
         source,
-    }
-}
-
-/// A directory that goes with this.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> io::Result<Self> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let name = format!("dumbbell-guest-{}-{number}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            match fs::create_dir(&path) {
-                // Of a process with this number that was killed.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => return made.map(|()| Self(path)),
-            }
-        }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What is left of it is the temporary directory's.
-        let _ = fs::remove_dir_all(&self.0);
     }
 }

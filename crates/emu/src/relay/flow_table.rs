@@ -149,6 +149,7 @@ mod tests {
 
     use super::super::tests::{group, scenario};
     use super::*;
+    use crate::applications::Ports as _;
     use crate::packet::super_packet::{Taken, VNET_HEADER_BYTES};
 
     #[test]
