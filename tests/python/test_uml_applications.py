@@ -116,6 +116,15 @@ def test_programs_that_end_a_run_end_its_applications(tmp_path, monkeypatch):
 
 
 @built
+def test_there_may_be_more_connections_than_linux_lets_a_process_have_files():
+    """1,400 sockets, where 1,024 files are Linux's default."""
+    traffic = "rpc:request=100B,response=1kB,think=1s"
+    users = Group("linux/cubic", traffic=traffic, flows=700)
+    run = dumbbell.run([users], engine="uml", **{**PATH, "sample": "1s"}, time="2s")
+    assert {flow["connections"] for flow in run.summary["flows"]} == {1}
+
+
+@built
 def test_what_an_application_cannot_do_is_one_line():
     with pytest.raises(EngineError) as error:
         dumbbell.run([Group("cubic", traffic=TOO_LARGE)], engine="uml", **PATH, time="1s")

@@ -8,11 +8,14 @@ use dumbbell_scenario::Scenario;
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use super::conversation::{Said, SampledUser, Setup, Task};
-use crate::applications::{Applications, Beside, LiveUser, LiveUsers, Ports, Setup as Users};
+use crate::applications::{
+    Applications, Beside, LiveUser, LiveUsers, OPENING_PORTS, Ports, Setup as Users,
+};
 use crate::error::Error;
 use crate::hosts::host::Hosts;
 use crate::hosts::namespace::Namespace;
 use crate::machine::clock::stand_still;
+use crate::machine::file_limit::raise_file_limit;
 use crate::machine::readiness::Readiness;
 use crate::sampling::reading::{no_connection, read_user};
 use crate::sockets::socket;
@@ -88,6 +91,8 @@ fn run(setup: Setup) -> Result<(), Error> {
         at_receivers: setup.at_receivers,
         live: users,
     };
+    // Both ends of as many connections as a group has.
+    raise_file_limit(2 * u64::from(OPENING_PORTS))?;
     stand_still();
     let readiness = Readiness::new().map_err(Error::waiting)?;
     let ports = Arc::new(PortsOfEngine);
