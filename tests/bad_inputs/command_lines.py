@@ -282,7 +282,7 @@ COMMAND_LINES: list[tuple[tuple[str, ...], str]] = [
     (("score", "reno", "--show",),
      "--show opens the page that --out writes; add `--out DIR`"),
     (("score", "linux/cubic", "--only", "start",),
-     "`linux/cubic` is the running kernel's own; use `--engine kernel`, or `cubic`"),
+     "`linux/cubic` is a kernel's own; use `--engine uml` or `kernel`, or `cubic`"),
     (("score", "reno", "--seeds", "0",),
      "invalid `--seeds 0`: use 1 or more"),
     (("gate", "absent.toml",),

@@ -167,7 +167,7 @@ MISTAKES = (
     ),
     (
         "run linux/cubic",
-        "`linux/cubic` is the running kernel's own; use `--engine kernel`, or `cubic`",
+        "`linux/cubic` is a kernel's own; use `--engine uml` or `kernel`, or `cubic`",
     ),
     (
         "run absent.toml",

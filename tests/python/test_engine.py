@@ -45,9 +45,9 @@ def test_a_file_in_a_directory_named_linux_is_a_file(tmp_path, monkeypatch):
 
 
 def test_the_simulator_refuses_the_kernels_own():
-    with pytest.raises(ScenarioError, match="use `--engine kernel`, or `cubic`"):
+    with pytest.raises(ScenarioError, match="use `--engine uml` or `kernel`, or `cubic`"):
         dumbbell.run(Scenario(["linux/cubic"]))
-    with pytest.raises(ScenarioError, match=r"own; use `--engine kernel`$"):
+    with pytest.raises(ScenarioError, match=r"own; use `--engine uml` or `kernel`$"):
         dumbbell.run_all([(1, Scenario(["linux/westwood"]))])
 
 
