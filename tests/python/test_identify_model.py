@@ -158,7 +158,7 @@ def test_what_only_others_do_is_novel_although_no_class_differs_in_it():
     chance = np.random.default_rng(5)
     which = np.repeat([0, 1, 2], 200)
     rows = np.zeros((600, len(FEATURES)))
-    rows[:, 1:6] = chance.normal(6.0 * which[:, None] - 3, 1.0, size=(600, 5))
+    rows[:, 1:6] = chance.normal(3.0 * which[:, None] - 3, 1.0, size=(600, 5))
     rows[:, 10] = chance.normal(0, 1.0, size=600)
     labels = ["abc"[each] for each in which]
     known = LabelledFeatures(rows, labels, list(range(600)), [True] * 600)

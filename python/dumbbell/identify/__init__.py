@@ -25,12 +25,19 @@ from dumbbell.identify.reading import datagram_flows_in, flows_in
 from dumbbell.identify.rounds import rounds_of
 from dumbbell.identify.save import save_identification
 from dumbbell.identify.trace import Trace, trace_of
-from dumbbell.identify.typicality import SURPRISES, Typicality, path_terms
+from dumbbell.identify.typicality import (
+    SURPRISES,
+    TAILS,
+    Typicality,
+    path_terms,
+    scatter_terms,
+    without_hosts,
+)
 
 __all__ = [
-    "FEATURES", "SURPRISES", "DatagramFlow", "Floats", "Flow", "Forest", "Identification",
+    "FEATURES", "SURPRISES", "TAILS", "DatagramFlow", "Floats", "Flow", "Forest", "Identification",
     "Identified", "Model", "NamingRule", "Opinion", "Trace", "Typicality", "as_one_of",
     "datagram_flows_in", "datagram_trace_of", "draw_identification", "features_of", "flows_in",
     "identify", "identify_flow", "identify_quic_flow", "path_terms", "probe", "rounds_of",
-    "save_identification", "softmax", "trace_of",
+    "save_identification", "scatter_terms", "softmax", "trace_of", "without_hosts",
 ]  # fmt: skip

@@ -30,7 +30,7 @@ class Forest:
         How many.
     """
 
-    features: npt.NDArray[np.uint8]
+    features: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
     thresholds: npt.NDArray[np.float32]
     missing: npt.NDArray[np.bool_]
     values: npt.NDArray[np.float16]

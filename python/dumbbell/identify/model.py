@@ -21,15 +21,16 @@ from dumbbell.identify.typicality import Typicality, without_hosts
 __all__ = ["MODEL_VERSION", "Model", "NamingRule", "Opinion", "as_one_of", "shipped_model"]
 
 #: Version of the file.
-MODEL_VERSION = 3
+MODEL_VERSION = 4
 #: Where the wheel has it.
 SHIPPED = Path(__file__).parent
 #: Arrays of a forest, and what the names of the second one's begin with.
 FOREST, NOVELTY = ("features", "thresholds", "missing", "values"), "novelty_"
-#: Arrays of what is expected of each class; knots are of any size.
+#: Arrays of what is expected of each class; values of features are of any size.
 EXPECTED = {
-    "knots": np.float32, "heights": np.float16, "weights": np.float16, "scatter": np.float16,
-    "present": np.float16, "whitening": np.float16,
+    "middle": np.float32, "unit": np.float32, "weights": np.float16, "scatter": np.float16,
+    "present": np.float16, "scatter_range": np.float16, "scatter_weights": np.float16,
+    "tails": np.float16, "whitening": np.float16,
 }  # fmt: skip
 #: Kinds of places with a calibration of their own.
 AT_SENDER, ELSEWHERE = 0, 1
@@ -199,7 +200,9 @@ class Model:
             about = json.loads(arrays["about"].tobytes())
         except (OSError, ValueError, KeyError) as error:
             raise ResultError(f"{path}: is not a model: {error}") from None
-        if about.get("version") != MODEL_VERSION or tuple(about["features"]) != FEATURES:
+        known = tuple(about.get("features", ()))
+        # New features are added behind the others, which keep their places.
+        if about.get("version") != MODEL_VERSION or FEATURES[: len(known)] != known or not known:
             raise ResultError(
                 f"{path}: is of another version of dumbbell; train it again with "
                 "`python -m dumbbell_studies.identification`"

@@ -1,13 +1,16 @@
 """How far a flow is from what a known algorithm does on such a path.
 
 For each class a quadratic of the path (its RTT, BDP and queue, the losses, the capture's length)
-says what every feature is expected to be. What is left over, in units of the class's own scatter,
-is summed up in a few numbers, which mean the same for each class: trees for novelty look at them.
+says what every feature is expected to be, on a scale of the class's own. What is left over, in
+units of the scatter that the class has with as many losses on such a path, counts by how often any
+class has as much left of that feature. A few numbers sum that up, which mean the same for each
+class: trees for novelty look at them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -15,24 +18,32 @@ import numpy.typing as npt
 from dumbbell.identify.features import FEATURES, GROUPS
 from dumbbell.identify.floats import Floats
 
-__all__ = ["SURPRISES", "Typicality", "path_terms", "without_hosts"]
+__all__ = ["SURPRISES", "TAILS", "Typicality", "path_terms", "scatter_terms", "without_hosts"]
 
 #: What hosts negotiate says nothing of whether an algorithm does what it is expected to.
 OF_HOSTS = [FEATURES.index(name) for name in ("ect_share", "ce_share", "accurate_ecn")]
 
-#: Residuals count no more than this; for the whitened ones it is less.
+#: Shares of known flows that have more left over, and what a normal variable has there.
+TAILS = np.array([0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002])
+NORMAL = np.array([0.0, *(NormalDist().inv_cdf(1 - share / 2) for share in TAILS)])
+#: Values are on a straight scale up to as many of a class's units from its middle.
+STRAIGHT = 3.0
+#: What is left over counts no more than this; when whitened it is less.
 MOST, MOST_WHITENED = 8.0, 6.0
-#: A value beyond all that were seen is this much further out at most.
-BEYOND = 2.0
+#: Beyond the last of the shares it counts so much for each time as much again.
+BEYOND = 0.75 * NORMAL[-1]
+#: Scatter depends on the path by no more than this factor's logarithm, and is no less than this.
+MOST_SCATTER_CHANGE, LEAST_SCATTER = 1.5, 0.09
 #: Features whose residuals are looked at together: those of a module, and of the known laws.
 TOGETHER = (
     *GROUPS,
     tuple(at for at, name in enumerate(FEATURES) if name.startswith(("ratio_", "error_"))),
 )
-#: Ranks of absolute residuals, and levels above which they are counted.
-RANKS, LEVELS = (5, 10, 20), (3.0, 2.0)
+#: Ranks of absolute residuals, levels above which they are counted, and how many of the largest
+#: have a mean.
+RANKS, LEVELS, LARGEST = (5, 10, 20), (3.0, 2.0), 40
 #: How many numbers `surprises` returns.
-SURPRISES = 3 + 4 * len(TOGETHER) + len(RANKS) + len(LEVELS)
+SURPRISES = 4 + 4 * len(TOGETHER) + len(RANKS) + len(LEVELS)
 
 
 @dataclass(frozen=True)
@@ -41,43 +52,63 @@ class Typicality:
 
     Attributes
     ----------
-    knots, heights
-        Feature × quantile: values, and what a normal variable has there. NaN of features that were
-        hardly ever there.
+    middle, unit
+        Class × feature: of its values. NaN of features that the class hardly ever has.
     weights
         Class × term of the path × feature.
     scatter, present
         Class × feature: of the residuals; the share of flows that have the feature.
+    scatter_range
+        Class × (least, most, mean, deviation) × term of the scatter.
+    scatter_weights
+        Class × term of the scatter × feature: of its logarithm.
+    tails
+        Feature × `TAILS`: residuals of all classes. NaN of features that were hardly ever there.
     whitening
         Feature × feature: what makes residuals of known flows independent.
     """
 
-    knots: Floats
-    heights: Floats
+    middle: Floats
+    unit: Floats
     weights: Floats
     scatter: Floats
     present: Floats
+    scatter_range: Floats
+    scatter_weights: Floats
+    tails: Floats
     whitening: Floats
 
-    def evened(self, features: Floats) -> Floats:
-        """Return features on the scale of a normal variable, each by its own quantiles."""
-        features = without_hosts(features)
-        found = np.full(features.shape, np.nan)
-        for at, (knots, heights) in enumerate(zip(self.knots, self.heights, strict=True)):
-            values = features[:, at]
-            here = ~np.isnan(values)
-            if np.isnan(knots[0]) or not here.any():
-                continue
-            values, middle = values[here], knots[len(knots) // 2]
-            above = (values - knots[-1]) / (abs(knots[-1] - middle) + 1e-9)
-            below = (knots[0] - values) / (abs(middle - knots[0]) + 1e-9)
-            beyond = np.clip(above, 0, BEYOND) - np.clip(below, 0, BEYOND)
-            found[here, at] = np.interp(values, knots, heights) + beyond
+    def scaled(self, features: Floats, which: int) -> Floats:
+        """Return features on a class's own scale: straight about its middle, then logarithmic."""
+        units = (without_hosts(features) - self.middle[which]) / self.unit[which]
+        found: Floats = STRAIGHT * np.arcsinh(units / STRAIGHT)
         return found
 
-    def residuals(self, evened: Floats, terms: Floats, which: int) -> Floats:
+    def scatter_of(self, features: Floats, which: int) -> Floats:
+        """Return the scatter that a class has with as many losses on such a path."""
+        least, most, mean, deviation = self.scatter_range[which]
+        terms = (np.clip(scatter_terms(features), least, most) - mean) / deviation
+        change = terms @ self.scatter_weights[which]
+        change = np.clip(change, -MOST_SCATTER_CHANGE, MOST_SCATTER_CHANGE)
+        found: Floats = np.hypot(np.exp(change) * self.scatter[which], LEAST_SCATTER)
+        return found
+
+    def residuals(self, features: Floats, which: int) -> Floats:
         """Return what a class does not explain, in units of its scatter; NaN where none is."""
-        found: Floats = (evened - terms @ self.weights[which]) / self.scatter[which]
+        expected = path_terms(features) @ self.weights[which]
+        found: Floats = (self.scaled(features, which) - expected) / self.scatter_of(features, which)
+        return found
+
+    def ranked(self, residuals: Floats) -> Floats:
+        """Return residuals by how often any class has as much, on a normal variable's scale."""
+        found = np.full(residuals.shape, np.nan)
+        for at, tails in enumerate(self.tails):
+            size = np.abs(residuals[:, at])
+            if np.isnan(tails[0]):
+                continue
+            rank = np.interp(size, np.concatenate(([0.0], tails)), NORMAL)
+            rank += BEYOND * np.maximum(size / tails[-1] - 1, 0.0)
+            found[:, at] = np.sign(residuals[:, at]) * rank
         return found
 
     def surprises(self, features: Floats, classes: npt.NDArray[np.int64]) -> Floats:
@@ -90,11 +121,10 @@ class Typicality:
         classes
             The number of the class for each.
         """
-        evened, terms = self.evened(features), path_terms(features)
         found = np.zeros((len(features), SURPRISES))
         for which in np.unique(classes).tolist():
             rows = classes == which
-            residuals = self.residuals(evened[rows], terms[rows], which)
+            residuals = self.ranked(self.residuals(features[rows], which))
             found[rows] = self._summed_up(residuals, self.present[which])
         return found
 
@@ -118,6 +148,7 @@ class Typicality:
         ranked = np.sort(size, axis=1)
         columns += [ranked[:, -rank] for rank in RANKS]
         columns += [(size > level).sum(axis=1) for level in LEVELS]
+        columns += [np.sqrt((ranked[:, -LARGEST:] ** 2).mean(axis=1))]
         return np.stack(columns, axis=1)
 
 
@@ -128,21 +159,33 @@ def without_hosts(features: Floats) -> Floats:
     return found
 
 
+def log_of(features: Floats, name: str, ends: tuple[float, float], middle: float) -> Floats:
+    """Return a feature's logarithm about its middle; of nothing, that of the lower end."""
+    values = np.nan_to_num(features[:, FEATURES.index(name)], nan=ends[0])
+    found: Floats = np.log(np.clip(values, *ends) / middle)
+    return found
+
+
+def of_path(features: Floats) -> list[Floats]:
+    """Return logarithms of the path's RTT, BDP and longest queue, and of the capture's length."""
+    return [
+        log_of(features, "base_rtt_ms", (1.0, 1e4), 55.0),
+        log_of(features, "bdp_pkts", (4.0, 1e6), 150.0),
+        log_of(features, "largest_rtt_over_base", (1.0, 20.0), 2.0),
+        log_of(features, "duration_s", (5.0, 100.0), 30.0),
+    ]
+
+
 def path_terms(features: Floats) -> Floats:
     """Return the terms of a quadratic of the path: of its logarithms, about their middles."""
-
-    def log(name: str, least: float, most: float, middle: float) -> Floats:
-        values = np.nan_to_num(features[:, FEATURES.index(name)], nan=least)
-        found: Floats = np.log(np.clip(values, least, most) / middle)
-        return found
-
-    bent = [
-        log("base_rtt_ms", 1.0, 1e4, 55.0),
-        log("bdp_pkts", 4.0, 1e6, 150.0),
-        log("largest_rtt_over_base", 1.0, 20.0, 2.0),
-        log("duration_s", 5.0, 100.0, 30.0),
-    ]
+    bent = of_path(features)
     is_receivers = (features[:, FEATURES.index("vantage")] == 2).astype(np.float64)
-    linear = [0.2 * log("loss_rate", 1e-6, 1.0, 3e-4), is_receivers]
+    linear = [0.2 * log_of(features, "loss_rate", (1e-6, 1.0), 3e-4), is_receivers]
     squares = [first * second for at, first in enumerate(bent) for second in bent[at:]]
     return np.stack([np.ones(len(features)), *bent, *linear, *squares], axis=1)
+
+
+def scatter_terms(features: Floats) -> Floats:
+    """Return what a feature's scatter depends on: with more losses it is a mean of more."""
+    losses = np.log1p(np.maximum(np.nan_to_num(features[:, FEATURES.index("losses")]), 0.0))
+    return np.stack([losses, *of_path(features)], axis=1)

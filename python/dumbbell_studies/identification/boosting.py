@@ -210,7 +210,7 @@ def forest_of(
         for tree in flat
     ])  # fmt: skip
     return Forest(
-        features=np.array([tree[0] for tree in flat], dtype=np.uint8),
+        features=np.array([tree[0] for tree in flat], dtype=np.uint16),
         thresholds=thresholds.astype(np.float32),
         missing=np.array([tree[2] for tree in flat], dtype=np.bool_),
         values=np.array([tree[3] for tree in flat], dtype=np.float16),

@@ -6,7 +6,16 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from dumbbell.identify.features import growth, loss_response, queueing, rhythm, startup
+from dumbbell.identify.features import (
+    falls,
+    growth,
+    loss_response,
+    queueing,
+    recovery,
+    rhythm,
+    shape,
+    startup,
+)
 from dumbbell.identify.floats import Floats
 from dumbbell.identify.rounds import Rounds
 from dumbbell.identify.trace import Trace
@@ -17,7 +26,7 @@ __all__ = ["FEATURES", "GROUPS", "VANTAGES", "bdp_of", "features_of"]
 VANTAGES = ("sender", "middle", "receiver", "unknown")
 #: Features of no module.
 OF_CAPTURE = ("vantage", "duration_s", "step_over_rtt")
-MODULES = (loss_response, growth, queueing, rhythm, startup)
+MODULES = (loss_response, growth, queueing, rhythm, startup, falls, recovery, shape)
 FEATURES = (*OF_CAPTURE, *(name for module in MODULES for name in module.NAMES))
 #: Places of each module's features.
 GROUPS = tuple(
@@ -49,6 +58,9 @@ def features_of(trace: Trace, rounds: Rounds, *, is_from_start: bool) -> Floats:
             *queueing.queueing(trace, rounds, bdp_pkts, rate_pkts_s),
             *rhythm.rhythm(trace),
             *startup.startup(trace, rounds, bdp_pkts, is_from_start=is_from_start),
+            *falls.falls(trace, rounds),
+            *recovery.recovery(rounds),
+            *shape.shape(trace, rounds, bdp_pkts),
         ]
     found = np.array(values, dtype=np.float64)
     found[~np.isfinite(found)] = np.nan
