@@ -107,6 +107,34 @@ def test_a_recovery_that_goes_on_is_one_loss_and_growth_begins_when_it_ends():
     assert measured(trace)["ratio_reno"] == pytest.approx(0.0, abs=0.06)
 
 
+def test_the_shape_of_growth_tells_a_share_of_the_window_from_a_constant():
+    constant, share = measured(sawtooth(0.7, 1.0)), sawtooth(0.7, 1.0)
+    # The same losses, but from 140 to 200 packets by the same share in each round.
+    teeth = share.inflight_pkts - 140
+    share.inflight_pkts[:] = 140 * (200 / 140) ** (teeth / 60)
+    by_share = measured(share)
+    assert constant["growth_by_window"] == pytest.approx(0.0, abs=0.2)
+    assert by_share["growth_by_window"] == pytest.approx(1.0, abs=0.3)
+    assert by_share["growth_of_part_5"] > by_share["growth_of_part_0"] + 0.15
+
+
+def test_falls_without_a_loss_and_slow_start_after_one_are_measured():
+    trace = sawtooth(0.65, 2.0)
+    trace.lost_pkts[:] = 0
+    found = measured(trace)
+    assert found["fall_keeps_q50"] == pytest.approx(0.65, abs=0.03)
+    assert "recovery_growth" not in found or np.isnan(found["recovery_growth"])
+    # After each loss a window of 8 packets doubles until it is half of what it was.
+    again = sawtooth(0.5, 1.0)
+    for start in np.flatnonzero(again.lost_pkts > 0)[1:]:
+        for step in range(20):
+            at = slice(start + 2 * step, start + 2 * step + 2)
+            again.inflight_pkts[at] = np.minimum(again.inflight_pkts[at], 8 * 2 ** (0.4 * step))
+    assert measured(again)["recovery_growth"] == pytest.approx(2.0, abs=0.4)
+    assert measured(again)["recovery_least"] < 0.15
+    assert measured(sawtooth(0.5, 1.0))["recovery_growth"] < 1.1
+
+
 def test_every_law_is_of_an_algorithm_that_the_model_knows():
     assert set(LAWS) <= set(shipped_model().classes)
 

@@ -18,7 +18,15 @@ from dumbbell.identify.identification import (
     identify_flow,
     identify_quic_flow,
 )
-from dumbbell.identify.model import Model, NamingRule, Opinion, as_one_of, softmax
+from dumbbell.identify.model import (
+    AT_SENDER,
+    ELSEWHERE,
+    Model,
+    NamingRule,
+    Opinion,
+    as_one_of,
+    softmax,
+)
 from dumbbell.identify.picture import draw_identification
 from dumbbell.identify.probe import probe
 from dumbbell.identify.reading import datagram_flows_in, flows_in
@@ -35,8 +43,8 @@ from dumbbell.identify.typicality import (
 )
 
 __all__ = [
-    "FEATURES", "SURPRISES", "TAILS", "DatagramFlow", "Floats", "Flow", "Forest", "Identification",
-    "Identified", "Model", "NamingRule", "Opinion", "Trace", "Typicality", "as_one_of",
+    "AT_SENDER", "ELSEWHERE", "FEATURES", "SURPRISES", "TAILS", "DatagramFlow", "Floats", "Flow",
+    "Forest", "Identification", "Identified", "Model", "NamingRule", "Opinion", "Trace", "Typicality", "as_one_of",
     "datagram_flows_in", "datagram_trace_of", "draw_identification", "features_of", "flows_in",
     "identify", "identify_flow", "identify_quic_flow", "path_terms", "probe", "rounds_of",
     "save_identification", "scatter_terms", "softmax", "trace_of", "without_hosts",

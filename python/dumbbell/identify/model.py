@@ -18,14 +18,23 @@ from dumbbell.identify.floats import Floats
 from dumbbell.identify.forest import Forest
 from dumbbell.identify.typicality import Typicality, without_hosts
 
-__all__ = ["MODEL_VERSION", "Model", "NamingRule", "Opinion", "as_one_of", "shipped_model"]
+__all__ = [
+    "AT_SENDER",
+    "ELSEWHERE",
+    "MODEL_VERSION",
+    "Model",
+    "NamingRule",
+    "Opinion",
+    "as_one_of",
+    "shipped_model",
+]
 
 #: Version of the file.
 MODEL_VERSION = 4
 #: Where the wheel has it.
 SHIPPED = Path(__file__).parent
-#: Arrays of a forest, and what the names of the second one's begin with.
-FOREST, NOVELTY = ("features", "thresholds", "missing", "values"), "novelty_"
+#: Arrays of a forest.
+FOREST = ("features", "thresholds", "missing", "values")
 #: Arrays of what is expected of each class; values of features are of any size.
 EXPECTED = {
     "middle": np.float32, "unit": np.float32, "weights": np.float16, "scatter": np.float16,
@@ -109,10 +118,10 @@ class Model:
     rule
         When a flow gets a name.
     typicality
-        What is expected of each class; None without trees for novelty.
+        What is expected of each class, at the sender and elsewhere; empty without novelty.
     novelty
-        Trees that tell flows of the class that is named, the first, from any other's, the second;
-        None without.
+        For both, trees that tell flows of the class that is named, the first, from any other's, the
+        second; empty without.
     """
 
     classes: tuple[str, ...]
@@ -120,8 +129,8 @@ class Model:
     temperature: Floats
     reference: Floats
     rule: NamingRule
-    typicality: Typicality | None = None
-    novelty: Forest | None = None
+    typicality: tuple[Typicality, ...] = ()
+    novelty: tuple[Forest, ...] = ()
 
     def opinions(self, features: Floats) -> list[Opinion]:
         """Return what the model says of each row."""
@@ -129,19 +138,21 @@ class Model:
             return []
         scores = self.forest.scores(features)
         places = np.where(features[:, FEATURES.index("vantage")] > 0, ELSEWHERE, AT_SENDER)
-        novelty = self.novelty_of(features, scores)
+        novelty = self.novelty_of(features, scores, places)
         return [
             self.opinion(each, self.chances_of(each, place), place, novel)
             for each, place, novel in zip(scores, places.tolist(), novelty.tolist(), strict=True)
         ]
 
-    def novelty_of(self, features: Floats, scores: Floats) -> Floats:
+    def novelty_of(self, features: Floats, scores: Floats, places: npt.NDArray[np.int64]) -> Floats:
         """Return how little each flow looks like one of its most likely class."""
-        if self.novelty is None or self.typicality is None:
-            return np.full(len(features), -np.inf)
+        novel = np.full(len(features), -np.inf)
         best = scores.argmax(axis=1)
-        found = self.novelty.scores(as_one_of(self.typicality, features, best, len(self.classes)))
-        novel: Floats = found[:, 1] - found[:, 0]
+        for place, (expected, forest) in enumerate(zip(self.typicality, self.novelty, strict=True)):
+            here = places == place
+            looked_at = as_one_of(expected, features[here], best[here], len(self.classes))
+            found = forest.scores(looked_at)
+            novel[here] = found[:, 1] - found[:, 0]
         return novel
 
     def chances_of(self, scores: Floats, place: int) -> Floats:
@@ -172,15 +183,20 @@ class Model:
             "features": FEATURES,
             "rule": asdict(self.rule),
         }
-        forests = {"": self.forest, **({NOVELTY: self.novelty} if self.novelty else {})}
-        expected = EXPECTED if self.typicality else {}
+        forests = {"": self.forest}
+        expected: dict[str, npt.NDArray[Any]] = {}
+        for place, (typicality, forest) in enumerate(
+            zip(self.typicality, self.novelty, strict=True)
+        ):
+            forests[prefix_of(place)] = forest
+            for name, kind in EXPECTED.items():
+                expected[prefix_of(place) + name] = getattr(typicality, name).astype(kind)
         np.savez_compressed(
             path,
             about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
             **{prefix + name: getattr(forest, name) for prefix, forest in forests.items()
                for name in FOREST},
-            **{name: getattr(self.typicality, name).astype(kind)
-               for name, kind in expected.items()},
+            **expected,  # type: ignore[arg-type]
             temperature=self.temperature.astype(np.float32),
             reference=self.reference.astype(np.float32),
         )  # fmt: skip
@@ -209,15 +225,23 @@ class Model:
             )
         classes = tuple(about["classes"])
         forest = forest_in(arrays, "", len(classes))
-        typicality = novelty = None
-        if f"{NOVELTY}values" in arrays:
-            novelty = forest_in(arrays, NOVELTY, 2)
-            typicality = Typicality(**{name: arrays[name].astype(np.float64) for name in EXPECTED})
+        prefixes = [prefix_of(place) for place in (AT_SENDER, ELSEWHERE)]
+        prefixes = [prefix for prefix in prefixes if f"{prefix}values" in arrays]
+        novelty = tuple(forest_in(arrays, prefix, 2) for prefix in prefixes)
+        typicality = tuple(
+            Typicality(**{name: arrays[prefix + name].astype(np.float64) for name in EXPECTED})
+            for prefix in prefixes
+        )
         rule = NamingRule(**{name: tuple(values) for name, values in about["rule"].items()})
         temperature, reference = (
             arrays[name].astype(np.float64) for name in ("temperature", "reference")
         )
         return cls(classes, forest, temperature, reference, rule, typicality, novelty)
+
+
+def prefix_of(place: int) -> str:
+    """Return what the names of the arrays for novelty at a place begin with."""
+    return f"novelty_{place}_"
 
 
 def forest_in(arrays: dict[str, npt.NDArray[Any]], prefix: str, classes: int) -> Forest:

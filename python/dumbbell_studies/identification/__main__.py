@@ -35,7 +35,7 @@ from dumbbell_studies.identification.plan import PlannedRun, quic_plan, tcp_plan
 
 #: What both models are grown with, and what the trees for novelty are.
 HOW = Boosting()
-OF_NOVELTY = Boosting(depth=4, rate=0.1, feature_share=0.2)
+OF_NOVELTY = Boosting(rounds=200, depth=4, rate=0.1, feature_share=0.1)
 #: Runs between two lines of progress.
 SAID_EVERY = 100
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
+import numpy.typing as npt
 
 from dumbbell.identify import TAILS, Floats, Typicality, path_terms, scatter_terms, without_hosts
 
@@ -29,7 +30,7 @@ SHRINKAGE = 0.1
 QUARTILE, HIGH = NormalDist().inv_cdf(0.75), NormalDist().inv_cdf(0.95)
 
 
-def expected_of(features: Floats, numbers: Floats, classes: int) -> Typicality:
+def expected_of(features: Floats, numbers: npt.NDArray[np.int64], classes: int) -> Typicality:
     """Learn what is expected of each class's flows.
 
     Parameters

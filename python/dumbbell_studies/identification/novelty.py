@@ -8,7 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.identify import FEATURES, SURPRISES, Floats, Forest, Model, NamingRule, as_one_of
+from dumbbell.identify import (
+    AT_SENDER,
+    ELSEWHERE,
+    FEATURES,
+    SURPRISES,
+    Floats,
+    Forest,
+    Model,
+    NamingRule,
+    Typicality,
+    as_one_of,
+)
 from dumbbell_studies.identification.boosting import Boosting, boost
 from dumbbell_studies.identification.calibration import (
     FOLDS,
@@ -26,13 +37,13 @@ WEIGHT_OF_OTHERS, WEIGHT_OF_RELATIVES = 0.7, 0.3
 #: Fixed on drawn algorithms, fresh paths and laws looked at before it was judged: of quiet known
 #: flows these shares, at the sender and elsewhere, are too novel, and unfamiliar
 #: (docs/notes/identify.md).
-TOO_NOVEL, UNFAMILIAR = (0.02, 0.02), (0.08, 0.1)
+TOO_NOVEL, UNFAMILIAR = (0.03, 0.02), (0.16, 0.08)
 #: What familiar and unfamiliar ones need for a name.
 RULE = NamingRule(
     least_chance=(0.6, 0.7),
     level=(0.05, 0.05),
-    unfamiliar_chance=(0.98, 0.98),
-    unfamiliar_level=(0.2, 0.2),
+    unfamiliar_chance=(0.8, 0.95),
+    unfamiliar_level=(0.05, 0.2),
 )
 
 
@@ -76,11 +87,60 @@ def with_novelty(
         The novelty of the known flows and then of the others, by trees that have not seen their
         runs.
     """
+    novelty = np.full(len(known.labels) + len(others.labels), -np.inf)
+    expected, forests = [], []
+    places = places_of(known.features)
+    for place in (AT_SENDER, ELSEWHERE):
+        at = np.flatnonzero(places == place)
+        if place == ELSEWHERE and not len(at):
+            expected, forests = expected * 2, forests * 2
+            break
+        of = np.flatnonzero(places_of(others.features) == place)
+        typicality, forest, found = of_place(
+            replace(trained, scores=trained.scores[at]),
+            part_of(known, at),
+            part_of(others, of),
+            how,
+        )
+        expected.append(typicality)
+        forests.append(forest)
+        novelty[np.concatenate([at, len(places) + of])] = found
+    classes = trained.model.classes
+    numbers = np.array([classes.index(label) for label in known.labels])
+    judged = np.array(known.is_quiet) & (trained.scores.argmax(axis=1) == numbers)
+    rule = replace(
+        RULE,
+        most_novelty=exceeded_by(novelty[: len(places)], judged, places, TOO_NOVEL),
+        unfamiliar=exceeded_by(novelty[: len(places)], judged, places, UNFAMILIAR),
+    )
+    model = replace(trained.model, rule=rule, typicality=tuple(expected), novelty=tuple(forests))
+    return model, novelty
+
+
+def places_of(features: Floats) -> npt.NDArray[np.int64]:
+    """Return whether each flow was captured at the sender, 0, or elsewhere, 1."""
+    return (features[:, FEATURES.index("vantage")] > 0).astype(np.int64)
+
+
+def part_of(flows: LabelledFeatures, rows: npt.NDArray[np.int64]) -> LabelledFeatures:
+    """Return some of the flows."""
+    return LabelledFeatures(
+        flows.features[rows],
+        [flows.labels[row] for row in rows],
+        [flows.runs[row] for row in rows],
+        [flows.is_quiet[row] for row in rows],
+    )
+
+
+def of_place(
+    trained: Trained, known: LabelledFeatures, others: LabelledFeatures, how: Boosting
+) -> tuple[Typicality, Forest, Floats]:
+    """Return what is expected at a place, trees for novelty, and the novelty of unseen flows."""
     model, count = trained.model, len(trained.model.classes)
-    numbers = np.array([model.classes.index(label) for label in known.labels])
-    is_quiet = np.array(known.is_quiet)
+    numbers = np.array([model.classes.index(label) for label in known.labels], dtype=np.int64)
+    is_quiet = np.array(known.is_quiet, dtype=np.bool_)
     features = np.concatenate([known.features, others.features])
-    folds = np.array([fold_of(run) for run in (*known.runs, *others.runs)])
+    folds = np.array([fold_of(run) for run in (*known.runs, *others.runs)], dtype=np.int64)
     taken_for = model.forest.scores(others.features).argmax(axis=1)
     claims = claims_of(trained.scores, numbers, taken_for)
     looked_at = np.zeros((len(claims.flows), features.shape[1] + count + SURPRISES))
@@ -101,20 +161,11 @@ def with_novelty(
     for fold in range(FOLDS):
         here = folds == fold
         scores[here] = grown(part != fold).scores(looked_at[:first][here])
-    novelty = scores[:, 1] - scores[:, 0]
-    judged = is_quiet & (claims.is_false[: len(numbers)] == 0)
-    places = (known.features[:, FEATURES.index("vantage")] > 0).astype(np.int64)
-    found = replace(
-        model,
-        rule=replace(
-            RULE,
-            most_novelty=exceeded_by(novelty[: len(numbers)], judged, places, TOO_NOVEL),
-            unfamiliar=exceeded_by(novelty[: len(numbers)], judged, places, UNFAMILIAR),
-        ),
-        typicality=expected_of(known.features[is_quiet], numbers[is_quiet], count),
-        novelty=grown(np.ones(len(part), dtype=np.bool_)),
+    return (
+        expected_of(known.features[is_quiet], numbers[is_quiet], count),
+        grown(np.ones(len(part), dtype=np.bool_)),
+        scores[:, 1] - scores[:, 0],
     )
-    return found, novelty
 
 
 def claims_of(

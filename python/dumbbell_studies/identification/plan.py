@@ -20,7 +20,7 @@ from dumbbell_studies.identification.path import DrawnPath, Kind, draw_path
 __all__ = ["PlannedRun", "quic_plan", "tcp_plan"]
 
 #: Numbers of the runs, which are also the seeds of their paths. The judge's are others.
-MIXED, TELLING = range(1000, 2511), range(20_000, 20_920)
+MIXED, TELLING = range(1000, 2511), range(20_000, 21_136)
 #: Of drawn algorithms, which no tree for names learns from.
 DRAWN, SWITCHED = range(40_000, 40_600), range(41_001, 41_800)
 #: Of QUIC; in the second part each version of a stack runs on every kind of path.
