@@ -24,9 +24,10 @@ HELD_BACK = ("l3dr", "nagi")
 #: not looked at before it was.
 DEVELOPED_ON = (
     "fast", "compound", "gradient", "utility", "africa", "dual", "forecast", "libra", "elastic",
-    "fusion", "lola", "pert", "ledbatpp", "vegasa", "binomial",
+    "fusion", "lola", "pert", "ledbatpp", "vegasa", "binomial", "nice", "swift", "agilesd", "fit",
+    "ltcp", "tahoe",
 )  # fmt: skip
-NEVER_SHOWN = ("nice", "swift", "agilesd", "fit", "ltcp", "tahoe")
+NEVER_SHOWN = ("jersey", "iiad", "c2tcp", "udt", "relentless", "multcp", "card", "gaimd")
 #: Built-in algorithms that are learned.
 BUILT_IN = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "ledbat", "dctcp", "prague", "bbr_fca")
 #: Not learned: without other flows BBR-FCA is BBR, and is named so.
