@@ -44,8 +44,9 @@ from dumbbell.identify.typicality import (
 
 __all__ = [
     "AT_SENDER", "ELSEWHERE", "FEATURES", "SURPRISES", "TAILS", "DatagramFlow", "Floats", "Flow",
-    "Forest", "Identification", "Identified", "Model", "NamingRule", "Opinion", "Trace", "Typicality", "as_one_of",
-    "datagram_flows_in", "datagram_trace_of", "draw_identification", "features_of", "flows_in",
-    "identify", "identify_flow", "identify_quic_flow", "path_terms", "probe", "rounds_of",
-    "save_identification", "scatter_terms", "softmax", "trace_of", "without_hosts",
+    "Forest", "Identification", "Identified", "Model", "NamingRule", "Opinion", "Trace",
+    "Typicality", "as_one_of", "datagram_flows_in", "datagram_trace_of", "draw_identification",
+    "features_of", "flows_in", "identify", "identify_flow", "identify_quic_flow", "path_terms",
+    "probe", "rounds_of", "save_identification", "scatter_terms", "softmax", "trace_of",
+    "without_hosts",
 ]  # fmt: skip

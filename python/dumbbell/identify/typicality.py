@@ -26,11 +26,11 @@ OF_HOSTS = [FEATURES.index(name) for name in ("ect_share", "ce_share", "accurate
 #: Shares of known flows that have more left over, and what a normal variable has there.
 TAILS = np.array([0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002])
 NORMAL = np.array([0.0, *(NormalDist().inv_cdf(1 - share / 2) for share in TAILS)])
-#: Values are on a straight scale up to as many of a class's units from its middle.
+#: Values are on a straight scale up to this number of a class's units from its middle.
 STRAIGHT = 3.0
 #: What is left over counts no more than this; when whitened it is less.
 MOST, MOST_WHITENED = 8.0, 6.0
-#: Beyond the last of the shares it counts so much for each time as much again.
+#: Beyond the last of the shares: for each time as much again.
 BEYOND = 0.75 * NORMAL[-1]
 #: Scatter depends on the path by no more than this factor's logarithm, and is no less than this.
 MOST_SCATTER_CHANGE, LEAST_SCATTER = 1.5, 0.09

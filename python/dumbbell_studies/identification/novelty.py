@@ -88,7 +88,8 @@ def with_novelty(
         runs.
     """
     novelty = np.full(len(known.labels) + len(others.labels), -np.inf)
-    expected, forests = [], []
+    expected: list[Typicality] = []
+    forests: list[Forest] = []
     places = places_of(known.features)
     for place in (AT_SENDER, ELSEWHERE):
         at = np.flatnonzero(places == place)

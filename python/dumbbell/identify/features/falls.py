@@ -17,7 +17,7 @@ NAMES = (
 )  # fmt: skip
 #: Less of a change is none, nor is one of a smaller window.
 LEAST_FALL, LEAST_PKTS = 0.97, 4.0
-#: Rounds about a loss that are its own, and at the start slow start's: one in so many at most.
+#: Rounds about a loss that are its own; at the start slow start's, at most one in ten.
 ABOUT_LOSS, AT_START, SHARE_AT_START = 9, 20, 10
 
 

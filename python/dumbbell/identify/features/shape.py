@@ -79,7 +79,7 @@ def kept(trace: Trace, rounds: Rounds, bdp_pkts: float) -> list[float]:
 
 
 def within(growth: Floats, of: Floats, most: float) -> float:
-    """Return how growth depends on something within epochs, whatever it is between them."""
+    """Return how growth depends on something within epochs, but not between them."""
     first, second = (each - each.mean(axis=1, keepdims=True) for each in (growth, of))
     found = float((first * second).sum() / ((second * second).sum() + 1e-9))
     return float(np.clip(found, -most, most))
