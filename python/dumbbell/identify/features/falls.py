@@ -44,16 +44,14 @@ def falls_of(rounds: Rounds) -> list[tuple[int, int]]:
     window, count = rounds.window_pkts, len(rounds)
     half = ABOUT_LOSS // 2
     near_loss = np.convolve(rounds.lost_pkts > 0, np.ones(ABOUT_LOSS))[half : half + count] > 0
-    falling = np.append(np.diff(window) < 0, False)
-    found = []
-    start = min(count // SHARE_AT_START, AT_START)
-    while start < count - 1:
-        end = start + int(np.argmin(falling[start:]))
-        is_fall = window[end] < LEAST_FALL * window[start] and window[start] >= LEAST_PKTS
-        if end > start and is_fall and not near_loss[start : end + 1].any():
-            found.append((start, end))
-        start = max(end, start + 1)
-    return found
+    skip = min(count // SHARE_AT_START, AT_START)
+    falling = np.diff(window)[skip:] < 0
+    change = np.diff(np.concatenate(([0], falling.astype(np.int8), [0])))
+    starts, ends = skip + np.flatnonzero(change > 0), skip + np.flatnonzero(change < 0)
+    lost = np.concatenate(([0], np.cumsum(near_loss)))
+    is_fall = (window[ends] < LEAST_FALL * window[starts]) & (window[starts] >= LEAST_PKTS)
+    is_fall &= lost[ends + 1] == lost[starts]
+    return list(zip(starts[is_fall].tolist(), ends[is_fall].tolist(), strict=True))
 
 
 def spread(values: Floats) -> float:

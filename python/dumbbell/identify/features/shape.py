@@ -35,14 +35,18 @@ def shape(trace: Trace, rounds: Rounds, bdp_pkts: float) -> list[float]:
     state, grown, number = states
     per_rtt = grown / state.per_rtt
     rows = [np.flatnonzero(number == each) for each in np.unique(number)]
-    parts = [np.array_split(each, PARTS) for each in rows if len(each) >= 2 * PARTS]
-    if not parts:
+    epochs = [each for each in rows if len(each) >= 2 * PARTS]
+    if not epochs:
         return [float("nan")] * len(NAMES)
+    lengths = np.array([[len(part) for part in np.array_split(each, PARTS)] for each in epochs])
+    inside = np.concatenate(epochs)
+    firsts = np.concatenate(([0], np.cumsum(lengths.ravel())[:-1]))
 
     def by_part(values: Floats) -> Floats:
-        return np.array([[values[part].mean() for part in epoch] for epoch in parts])
+        means: Floats = np.add.reduceat(values[inside], firsts).reshape(-1, PARTS) / lengths
+        return means
 
-    before = np.array([state.before_pkts[epoch[0][0]] for epoch in parts])
+    before = np.array([state.before_pkts[epoch[0]] for epoch in epochs])
     growth = by_part(per_rtt)
     growth /= max(abs(float(growth.mean())), LEAST_GROWTH)
     window = np.log(np.maximum(by_part(state.window_pkts) / np.maximum(before, 1.0)[:, None], 1e-3))
