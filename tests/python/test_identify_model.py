@@ -20,7 +20,7 @@ from dumbbell.identify import (
     trace_of,
 )
 from dumbbell.identify.laws import LAWS
-from dumbbell.identify.model import shipped_model
+from dumbbell.identify.model import SHIPPED, shipped_model
 from dumbbell.identify.trace import Trace
 from dumbbell_studies.identification.algorithms import (
     DEVELOPED_ON,
@@ -284,6 +284,22 @@ def test_the_shipped_models_are_small_and_of_these_features(protocol):
     model = shipped_model(protocol)
     assert {"reno", "cubic", "bbr"} <= set(model.classes)
     assert model.reference.shape[:2] == (2, len(model.classes))
+    assert (SHIPPED / f"model-{protocol}.npz").stat().st_size < 1_000_000
+
+
+def test_a_model_that_learned_from_fewer_features_is_read_and_one_of_more_is_not(tmp_path):
+    path = tmp_path / "model.npz"
+    shipped_model("quic").save(path)
+    data = dict(np.load(path))
+    last = f', "{FEATURES[-1]}"'.encode()
+    for name, change in (("fewer", (last, b"")), ("more", (last, last + b', "another"'))):
+        about = data["about"].tobytes().replace(*change)
+        np.savez(path, **{**data, "about": np.frombuffer(about, dtype=np.uint8)})
+        if name == "fewer":
+            assert Model.load(path).classes == shipped_model("quic").classes
+            continue
+        with pytest.raises(ResultError, match="another version"):
+            Model.load(path)
 
 
 def test_a_model_of_other_features_is_refused(tmp_path):
