@@ -30,13 +30,16 @@
 //! | `build` | from source to object: compilers, headers, build cache, built-ins |
 //! | `host` | loads an object, calls it, and detects crashes and broken rules |
 //! | `describe` | a congestion control algorithm's parameters and series |
+//! | `fetch`, `large_pages` | hints to processor and kernel about memory |
 //! | `check` | the C program that `dumbbell cc check` compiles together with an algorithm |
 
 mod build;
 mod check;
 mod describe;
 mod error;
+mod fetch;
 mod host;
+mod large_pages;
 #[cfg(test)]
 mod layout_tests;
 mod object;
@@ -57,12 +60,14 @@ pub use dumbbell_cc_abi::{
     SK_PACING_NEEDED, Sock, TCP_INFINITE_SSTHRESH,
 };
 pub use error::Error;
+pub use fetch::fetch;
 pub use host::crash::{report_crashes, running_call};
 pub use host::fault::{Fault, MAX_CWND_PKTS};
 pub use host::flow::Flow;
 pub use host::hosted::{Hook, Hooks, Hosted, NewFlow};
 pub use host::instance::Instance;
 pub use host::running::Call;
+pub use large_pages::vec_in_large_pages;
 pub use object::declarations::{Param, Series};
 pub use request::Request;
 pub use sandbox::confined_command::{ConfinedCommand, Ended};

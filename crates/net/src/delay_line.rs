@@ -114,6 +114,18 @@ impl<T> DelayLine<T> {
         self.items.front().map(|&(due_ns, _)| due_ns)
     }
 
+    /// A look at the item that comes out `place` items after the next.
+    #[inline]
+    pub(crate) fn get(&self, place: usize) -> Option<&T> {
+        self.items.get(place).map(|(_, item)| item)
+    }
+
+    /// Where it is, if there is one: nothing is read.
+    #[inline]
+    pub(crate) fn slot(&self, place: usize) -> &impl Sized {
+        self.items.slot(place)
+    }
+
     /// A look at the next item.
     #[inline]
     pub fn front(&self) -> Option<&T> {

@@ -35,6 +35,13 @@ impl Histogram {
         }
     }
 
+    /// What a time is counted in.
+    #[inline]
+    pub fn count_of(&self, time_us: u64) -> Option<&u32> {
+        let index = index_of(time_us.min(LONGEST_US));
+        self.counts.get(index.wrapping_sub(self.first))
+    }
+
     /// Counts a time for whose bucket there is no count yet.
     #[cold]
     fn record_outside(&mut self, index: usize) {

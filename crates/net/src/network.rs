@@ -365,6 +365,34 @@ impl<H: Header> Network<H> {
         self.come_out(source, now_ns, observer)
     }
 
+    /// The packet that comes out of a source `place` packets after the next.
+    #[inline(always)]
+    pub fn ahead(&self, source: SourceId, place: usize) -> Option<&Packet<H>> {
+        self.lines[source.0 as usize].get(place)
+    }
+
+    /// Whether a source is the driver's timer.
+    #[inline(always)]
+    pub fn is_timer(&self, source: SourceId) -> bool {
+        source.0 as usize == self.timer
+    }
+
+    /// Where it is, if there is one: nothing is read.
+    #[inline(always)]
+    pub fn slot_ahead(&self, source: SourceId, place: usize) -> &impl Sized {
+        self.lines[source.0 as usize].slot(place)
+    }
+
+    /// The packet that goes on the wire of a link without events `place` packets after the next, where the source is the
+    /// link's propagation.
+    #[inline(always)]
+    pub fn departing(&self, source: SourceId, place: usize) -> Option<&Packet<H>> {
+        let source = source.0 as usize;
+        self.links
+            .get(source / 2)?
+            .departing(place, &self.lines[source])
+    }
+
     /// Lets the next event happen if it is at `until_ns` or before, and says when it was and what.
     #[inline(always)]
     pub fn advance<O: Observer<H>>(

@@ -84,6 +84,12 @@ impl<T> Ring<T> {
         self.slots[self.place(index)].0.as_ref()
     }
 
+    /// Where an entry would be, whether there is one or not: nothing is read.
+    #[inline]
+    pub(crate) fn slot(&self, index: usize) -> &impl Sized {
+        &self.slots[self.place(index)]
+    }
+
     #[inline]
     pub(crate) fn front(&self) -> Option<&T> {
         self.get(0)

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use dumbbell_cc::{Flow, Instance};
+use dumbbell_cc::{Flow, Instance, fetch};
 use dumbbell_net::Ecn;
 use dumbbell_scenario::{
     Group, GroupEcn, PROMPT_BYTES, ReceiverKind, UNLIMITED_BYTES, linux_release,
@@ -82,6 +82,31 @@ impl Endpoints {
             sampled_bytes: 0,
             has_ended: false,
         }
+    }
+
+    /// Asks for the memory that the next ACK needs.
+    #[inline(always)]
+    pub(crate) fn fetch_sender(&self) {
+        fetch(&self.finished_ns);
+        fetch(&self.sender);
+        fetch(&self.rtt);
+        fetch(&self.noted_ns);
+        fetch(&self.turn_ns);
+    }
+
+    /// Asks for the memory that the next data packet needs.
+    #[inline(always)]
+    pub(crate) fn fetch_receiver(&self) {
+        fetch(&self.receiver);
+        fetch(&self.noted_ns);
+        fetch(&self.group);
+    }
+
+    /// Asks for what the sender's fields lead to, once they are there.
+    #[inline(always)]
+    pub(crate) fn fetch_rings_of_sender(&self) {
+        self.sender.fetch_ahead();
+        self.rtt.fetch_ahead(self.sender.latest_rtt_us());
     }
 
     /// When the sender's side wants to be woken, ns.

@@ -7,10 +7,10 @@
 use std::rc::Rc;
 
 use dumbbell_capture::WriteError;
-use dumbbell_cc::Instance;
+use dumbbell_cc::{Instance, vec_in_large_pages};
 use dumbbell_net::{Event, Network, Packet, SourceId, Tournament};
 use dumbbell_scenario::address_plan::flow_addresses;
-use dumbbell_scenario::{Control, Scenario, Way, leads_there, route};
+use dumbbell_scenario::{Control, Group, Scenario, Way, leads_there, route};
 use dumbbell_tcp::{SackStore, Segment, TcpMemory};
 
 use crate::applications::Applications;
@@ -18,6 +18,7 @@ use crate::clock_offsets::clock_offsets_ms;
 use crate::connection_table::ConnectionTable;
 use crate::endpoints::{Endpoints, count_memory};
 use crate::error::Error;
+use crate::look_ahead::is_beyond_caches;
 use crate::payload_store::PayloadStore;
 use crate::recorder::Recorder;
 use crate::tap::Tap;
@@ -38,7 +39,7 @@ pub(crate) struct Engine<T> {
     pub(crate) watch: Watch<T>,
     pub(crate) recorder: Recorder,
     /// When each endpoint wants to be woken, or earlier; of flow `n` these are `2n` and `2n + 1`.
-    timers: Tournament,
+    pub(crate) timers: Tournament,
     sample_interval_ns: u64,
     next_sample_ns: u64,
     /// Until when the run has come, ns.
@@ -56,11 +57,12 @@ impl<T: Tap> Engine<T> {
         if !T::RECORDS {
             network.foresee();
         }
-        let mut flows: Vec<Endpoints> = (0_u32..)
+        let is_single_transfer = |group: &Group| group.traffic.is_bulk() && !group.is_quic();
+        let each_flow = (0_u32..)
             .zip(&scenario.groups)
             .flat_map(|(index, group)| (0..group.flows).map(move |number| (index, group, number)))
             .zip(0_u32..)
-            .filter(|((_, group, _), _)| group.traffic.is_bulk() && !group.is_quic())
+            .filter(|((_, group, _), _)| is_single_transfer(group))
             .zip(0_u32..)
             .map(|(((group_index, group, number), flow), id)| {
                 let start_ns = group.start_of(scenario.seed, flow);
@@ -78,8 +80,14 @@ impl<T: Tap> Engine<T> {
                     socket,
                     peer_clock_ms,
                 )
-            })
-            .collect();
+            });
+        let counted = scenario
+            .groups
+            .iter()
+            .filter(|group| is_single_transfer(group));
+        let count: u32 = counted.map(|group| group.flows).sum();
+        let mut flows: Vec<Endpoints> = vec_in_large_pages(count as usize);
+        flows.extend(each_flow);
         let memory = scenario.tcp_mem_bytes.map(TcpMemory::new);
         for flow in &mut flows {
             let group = &scenario.groups[flow.group as usize];
@@ -120,6 +128,16 @@ impl<T: Tap> Engine<T> {
 
     /// Runs to the end, or until `control` cancels.
     pub(crate) fn run(&mut self, control: &Control) -> Result<(), Error> {
+        if is_beyond_caches(self.flows.len()) {
+            self.run_on::<true>(control)
+        } else {
+            self.run_on::<false>(control)
+        }
+    }
+
+    /// Compiled twice: looking ahead delays runs with few flows, and so does asking whether to.
+    #[inline(never)]
+    fn run_on<const LOOKS_AHEAD: bool>(&mut self, control: &Control) -> Result<(), Error> {
         let mut until_check = EVENTS_PER_CHECK;
         loop {
             let (source, now_ns) = self.network.next();
@@ -129,7 +147,13 @@ impl<T: Tap> Engine<T> {
             while self.next_sample_ns <= now_ns {
                 self.sample();
             }
+            if LOOKS_AHEAD {
+                self.look_ahead(source);
+            }
             self.happen_likely(source, now_ns);
+            if LOOKS_AHEAD {
+                self.look_at_next_timer(source);
+            }
             until_check -= 1;
             if until_check == 0 {
                 until_check = EVENTS_PER_CHECK;

@@ -29,6 +29,7 @@ mod endpoints;
 mod engine;
 mod error;
 mod limits;
+mod look_ahead;
 mod payload_store;
 mod quic_flow;
 mod recorder;

@@ -1,5 +1,6 @@
 //! What was measured of round trips.
 
+use dumbbell_cc::fetch;
 use dumbbell_net::Histogram;
 
 /// RTT samples of a flow.
@@ -20,6 +21,14 @@ impl RttMeter {
             sum_us: 0,
             min_us: u32::MAX,
             max_us: 0,
+        }
+    }
+
+    /// Asks for the memory in which a sample like `rtt_us` is counted.
+    #[inline]
+    pub(crate) fn fetch_ahead(&self, rtt_us: u32) {
+        if let Some(count) = self.rtt_us.count_of(u64::from(rtt_us)) {
+            fetch(count);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Packets on their way out of an endpoint.
 
+use dumbbell_cc::fetch;
 use dumbbell_net::Packet;
 
 use crate::packet::Segment;
@@ -24,6 +25,14 @@ impl Outbox {
     pub(crate) fn waiting(&mut self) -> &mut Vec<Packet<Segment>> {
         self.forget_fetched();
         &mut self.packets
+    }
+
+    /// Asks for the memory of the packet that comes next.
+    #[inline]
+    pub(crate) fn fetch_ahead(&self) {
+        if let Some(packet) = self.packets.first() {
+            fetch(packet);
+        }
     }
 
     #[inline]

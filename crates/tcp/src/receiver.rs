@@ -101,6 +101,12 @@ impl Receiver {
         }
     }
 
+    /// Asks for memory that the next packet will need beyond this one's own, which must be there already.
+    #[inline]
+    pub fn fetch_ahead(&self) {
+        self.outbox.fetch_ahead();
+    }
+
     /// The half it receives.
     pub(crate) fn half(&self) -> Half {
         self.config.half

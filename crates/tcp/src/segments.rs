@@ -1,7 +1,7 @@
 //! The sender's record of every segment between `una` and `nxt`: Linux's
 //! retransmission queue, as a ring indexed by segment number.
 
-use dumbbell_cc::Sock;
+use dumbbell_cc::{Sock, fetch};
 
 /// One sent segment: scoreboard flags and the delivery-rate state at the time it was sent
 /// (draft-ietf-ccwg-bbr, "per-packet state").
@@ -101,6 +101,9 @@ impl Segment {
     }
 }
 
+/// Segments for which a ring has room at first: of many flows each has few.
+const FIRST_SIZE: usize = 16;
+
 /// Ring of the segments `una..nxt`; grows by doubling, never shrinks.
 #[derive(Debug)]
 pub(crate) struct Segments {
@@ -113,9 +116,9 @@ pub(crate) struct Segments {
 impl Segments {
     pub(crate) fn new() -> Self {
         Self {
-            ring: vec![Segment::default(); 64],
+            ring: vec![Segment::default(); FIRST_SIZE],
             transmit_states: Vec::new(),
-            mask: 63,
+            mask: FIRST_SIZE as u32 - 1,
         }
     }
 
@@ -148,6 +151,13 @@ impl Segments {
     #[inline]
     pub(crate) fn get(&self, seq: u32) -> &Segment {
         &self.ring[(seq & self.mask) as usize]
+    }
+
+    /// Asks for the memory of a segment and the one behind it.
+    #[inline]
+    pub(crate) fn fetch_ahead(&self, seq: u32) {
+        fetch(self.get(seq));
+        fetch(self.get(seq.wrapping_add(1)));
     }
 
     #[inline]

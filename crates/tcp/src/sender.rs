@@ -191,6 +191,14 @@ impl Sender {
         sender
     }
 
+    /// Asks for memory that the next ACK will need beyond this one's own, which must be there already.
+    #[inline]
+    pub fn fetch_ahead(&self) {
+        self.segments.fetch_ahead(self.una);
+        self.segments.fetch_ahead(self.nxt);
+        self.output.outbox.fetch_ahead();
+    }
+
     /// Reports of faults name flow number `flow` of the run, where packets carry another number.
     #[must_use]
     pub fn reported_as(mut self, flow: u32) -> Self {

@@ -159,6 +159,19 @@ impl<H: Header> Link<H> {
         }
     }
 
+    /// The packet that goes on the wire `place` packets after the next.
+    #[inline(always)]
+    pub(crate) fn departing<'a>(
+        &self,
+        place: usize,
+        propagation: &'a DelayLine<Packet<H>>,
+    ) -> Option<&'a Packet<H>> {
+        let waiting = (self.backlog_pkts as usize).checked_sub(place)?;
+        let is_foreseen = self.is_foreseen();
+        let (packet, _) = propagation.nth_back(waiting).filter(|_| is_foreseen)?;
+        Some(packet)
+    }
+
     /// Packets that wait in `propagation`, of super-packets each segment.
     pub(crate) fn foreseen_segments(&self, propagation: &DelayLine<Packet<H>>) -> u64 {
         if !self.is_foreseen() {
