@@ -29,6 +29,7 @@ pub use isolation::Isolation;
 pub use overhead::{Framing, LinkLayer};
 
 use isolation::Keys;
+use lists::List;
 use overhead::Overhead;
 use shaper::{ByteTime, Shaper};
 use tin::{Tin, TinConfig};
@@ -377,10 +378,13 @@ impl<H: Header> Cake<H> {
         let number = self.current;
         loop {
             let tin = &mut self.tins[number];
-            let queue = tin.next_flow(std::mem::take(is_first)).ok_or(())?;
+            let (mut queue, list) = tin.next_flow(std::mem::take(is_first)).ok_or(())?;
             if tin.flows[queue].deficit_bytes <= 0 {
-                tin.end_turn(queue, &mut self.random);
-                continue;
+                if list != List::Old {
+                    tin.end_turn(queue, &mut self.random);
+                    continue;
+                }
+                queue = tin.end_turns(queue, &mut self.random);
             }
             loop {
                 let tin = &mut self.tins[number];

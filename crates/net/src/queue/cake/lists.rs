@@ -44,6 +44,28 @@ impl Lists {
         (usize::from(first) < QUEUES).then_some(usize::from(first))
     }
 
+    /// The flow behind one on its list; behind the last is the first.
+    #[inline]
+    pub(super) fn behind(&self, flow: usize, list: List) -> usize {
+        let next = usize::from(self.neighbours[flow].next);
+        if next < QUEUES {
+            return next;
+        }
+        usize::from(self.neighbours[list as usize].next)
+    }
+
+    /// The flows before `first` go to the end of its list, in their order: what moves is where the ring begins.
+    #[inline]
+    pub(super) fn begin_with(&mut self, first: usize, list: List) {
+        self.remove(list as usize);
+        let last = std::mem::replace(&mut self.neighbours[first].previous, list as u16);
+        self.neighbours[usize::from(last)].next = list as u16;
+        self.neighbours[list as usize] = Neighbours {
+            next: first as u16,
+            previous: last,
+        };
+    }
+
     /// Takes a flow off its list, if it is on one.
     #[inline]
     pub(super) fn remove(&mut self, flow: usize) {
@@ -72,6 +94,32 @@ impl Lists {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn to_begin_with_a_flow_is_to_move_those_before_it_to_the_end() {
+        let order = |mut lists: Lists| {
+            let next = || {
+                let flow = lists.front(List::Old)?;
+                lists.remove(flow);
+                Some(flow)
+            };
+            std::iter::from_fn(next).collect::<Vec<_>>()
+        };
+        let all = [4, 1, 7, 2];
+        for count in 1..=all.len() {
+            for before in 0..count {
+                let mut lists = Lists::new();
+                (all[..count].iter()).for_each(|&flow| lists.move_to_end(flow, List::Old));
+                let mut moved = lists.clone();
+                (all[..before].iter()).for_each(|&flow| moved.move_to_end(flow, List::Old));
+                lists.begin_with(all[before], List::Old);
+                let walk = |&flow: &usize| Some(lists.behind(flow, List::Old));
+                let walked = std::iter::successors(Some(all[before]), walk).take(count);
+                assert!(walked.eq(order(moved.clone())));
+                assert_eq!(order(lists), order(moved));
+            }
+        }
+    }
 
     #[test]
     fn flows_leave_lists_in_order_and_from_the_middle() {

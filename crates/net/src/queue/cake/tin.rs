@@ -130,9 +130,9 @@ impl<H> Tin<H> {
     /// nothing is lost on average.
     #[inline]
     fn quantum_of(&self, queue: usize, random: &mut Random) -> i64 {
-        let parts = 65_535 / u64::from(self.isolator.host_load(queue));
+        let parts = 65_535 / u32::from(self.isolator.host_load(queue));
         let dither = random.bits() >> 48;
-        ((self.flow_quantum_bytes * parts + dither) >> 16) as i64
+        ((self.flow_quantum_bytes * u64::from(parts) + dither) >> 16) as i64
     }
 
     /// A packet has joined a flow's queue.
@@ -163,12 +163,27 @@ impl<H> Tin<H> {
 
     /// The flow whose turn it is: at first one whose AQM is decaying, then new flows, then the others.
     #[inline]
-    pub(super) fn next_flow(&self, is_first: bool) -> Option<usize> {
-        let decaying = || self.lists.front(List::Decaying);
+    pub(super) fn next_flow(&self, is_first: bool) -> Option<(usize, List)> {
+        let front = |list| Some((self.lists.front(list)?, list));
+        let decaying = || front(List::Decaying);
         (is_first.then(decaying).flatten())
-            .or_else(|| self.lists.front(List::New))
-            .or_else(|| self.lists.front(List::Old))
+            .or_else(|| front(List::New))
+            .or_else(|| front(List::Old))
             .or_else(decaying)
+    }
+
+    /// Flows of the list `Old`, from its `first` on, end their turns one after the other as [`Tin::end_turn`] does, until
+    /// one may send: that one. Where flows share a host's quantum most turns end so.
+    #[inline]
+    pub(super) fn end_turns(&mut self, first: usize, random: &mut Random) -> usize {
+        let mut queue = first;
+        while self.flows[queue].deficit_bytes <= 0 {
+            debug_assert_ne!(self.flows[queue].standing, Standing::Sparse);
+            self.flows[queue].deficit_bytes += self.quantum_of(queue, random);
+            queue = self.lists.behind(queue, List::Old);
+        }
+        self.lists.begin_with(queue, List::Old);
+        queue
     }
 
     /// A flow has spent its deficit: it gets another quantum and waits for its next turn.
