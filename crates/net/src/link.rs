@@ -15,8 +15,8 @@ use self::port::LinkPort;
 use crate::impair::pass;
 use crate::medium::{Account, Carry, Channel, Medium};
 use crate::{
-    Effect, Effects, Header, Impairment, KernelQueue, Observer, Packet, Queue, QueueDiscipline,
-    RandomLoss, Transmitter,
+    DelayLine, Effect, Effects, Header, Impairment, KernelQueue, Observer, Packet, Queue,
+    QueueDiscipline, RandomLoss, Transmitter,
 };
 
 /// A link. Packets pass the impairments before its queue, join it, are serialised at its rate or carried
@@ -391,6 +391,26 @@ impl<H: Header> Link<H> {
         let departure = Departure { packet, done_ns };
         observer.departs(now_ns, index, &departure.packet, done_ns);
         Some(departure)
+    }
+
+    /// The same, and it goes into `propagation` from where the queue put it: each copy of a packet would wait for the one
+    /// before. Returns when it leaves there, if nothing leaves before it.
+    #[inline(always)]
+    pub(crate) fn transmit_into<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        effects: &mut Effects<H>,
+        observer: &mut O,
+        propagation: &mut DelayLine<Packet<H>>,
+    ) -> Option<u64> {
+        self.change(index, now_ns, observer);
+        let taken = self.dequeue(index, now_ns, effects, observer);
+        let packet = taken.as_ref()?;
+        let done_ns = self.transmitter.transmit(now_ns, packet.wire_bytes);
+        self.busy_until_ns = done_ns;
+        observer.departs(now_ns, index, packet, done_ns);
+        propagation.push_made(done_ns, || packet.clone()).0
     }
 
     /// The next packet leaves the queue, if it gives one.

@@ -508,11 +508,9 @@ impl<H: Header> Network<H> {
         if !link.is_plain() {
             return self.transmit_otherwise(index, now_ns, observer);
         }
-        if let Some(departure) = link.transmit(index, now_ns, &mut self.effects, observer) {
-            let propagation = &mut self.lines[2 * index + 1];
-            if let Some(due_ns) = propagation.push(departure.done_ns, departure.packet) {
-                self.due.set(2 * index + 1, due_ns);
-            }
+        let (effects, propagation) = (&mut self.effects, &mut self.lines[2 * index + 1]);
+        if let Some(due_ns) = link.transmit_into(index, now_ns, effects, observer, propagation) {
+            self.due.set(2 * index + 1, due_ns);
         }
         self.due.set(2 * index, link.next_event_ns(now_ns));
     }

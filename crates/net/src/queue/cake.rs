@@ -366,7 +366,7 @@ impl<H: Header> Cake<H> {
         }
     }
 
-    /// The next packet of the current tin that its AQM lets pass; `Err` when an empty queue was found: then
+    /// The queue of the current tin whose head its AQM lets pass next; `Err` when an empty queue was found: then
     /// another tin may be next.
     #[inline]
     fn serve(
@@ -374,7 +374,7 @@ impl<H: Header> Cake<H> {
         now: i64,
         is_first: &mut bool,
         effects: &mut Effects<H>,
-    ) -> Result<Packet<H>, ()> {
+    ) -> Result<usize, ()> {
         let number = self.current;
         loop {
             let tin = &mut self.tins[number];
@@ -388,15 +388,16 @@ impl<H: Header> Cake<H> {
             }
             loop {
                 let tin = &mut self.tins[number];
-                let Some(mut packet) = tin.take(queue) else {
+                let flow = &mut tin.flows[queue];
+                let Some(packet) = flow.packets.front_mut() else {
                     tin.leave(queue, now);
                     return Err(());
                 };
-                let flow = &mut tin.flows[queue];
+                let (wire_bytes, arrived_ns) = (packet.wire_bytes, packet.arrived_ns);
                 let signal = flow.cobalt.signal(
                     &tin.settings,
                     now,
-                    now - packet.arrived_ns as i64,
+                    now - arrived_ns as i64,
                     packet.ecn != Ecn::NotEct,
                     if self.is_ingress {
                         tin.counts.bulk as i64
@@ -405,29 +406,37 @@ impl<H: Header> Cake<H> {
                     },
                     &mut self.random,
                 );
-                let is_last = flow.packets.is_empty();
+                let is_last = flow.packets.len() == 1;
                 if !signal.drop || is_last {
                     // The last packet of a queue may be marked, but is not dropped.
                     if signal.mark {
                         tin.statistics.marks += 1;
-                        effects.mark(&mut packet);
+                        effects.mark(&mut tin.flows[queue].packets[0]);
                     }
-                    tin.statistics
-                        .note_delay((now - packet.arrived_ns as i64) as u64);
-                    self.forget(packet.wire_bytes);
-                    self.spend(number, queue, packet.wire_bytes, now, false);
-                    return Ok(packet);
+                    tin.statistics.note_delay((now - arrived_ns as i64) as u64);
+                    return Ok(queue);
                 }
                 tin.statistics.drops += 1;
-                self.forget(packet.wire_bytes);
-                let wire_bytes = packet.wire_bytes;
-                effects.drop(packet, DropReason::Aqm);
+                if let Some(packet) = tin.take(queue) {
+                    effects.drop(packet, DropReason::Aqm);
+                }
+                self.forget(wire_bytes);
                 if self.is_ingress {
                     self.spend(number, queue, wire_bytes, now, true);
                     break;
                 }
             }
         }
+    }
+
+    /// The head of a queue of the current tin goes on the wire.
+    #[inline]
+    fn send(&mut self, queue: usize, now: i64) -> Option<Packet<H>> {
+        let number = self.current;
+        let wire_bytes = self.tins[number].flows[queue].packets.front()?.wire_bytes;
+        self.forget(wire_bytes);
+        self.spend(number, queue, wire_bytes, now, false);
+        self.tins[number].take(queue)
     }
 
     /// Charges a packet to its flow too.
@@ -442,9 +451,9 @@ impl<H: Header> Cake<H> {
 
 impl<H: Header> Queue<H> for Cake<H> {
     #[inline(never)]
-    fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
+    fn enqueue(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
         let now = now_ns as i64;
-        packet.arrived_ns = now_ns;
+        let arrived_ns = now_ns;
         let (number, queue) = self.place(&packet);
         let tin = &mut self.tins[number];
         if tin.backlog_bytes == 0 {
@@ -461,6 +470,7 @@ impl<H: Header> Queue<H> for Cake<H> {
         tin.statistics.bytes += u64::from(wire_bytes);
         tin.backlogs[queue] += wire_bytes;
         tin.backlog_bytes += u64::from(wire_bytes);
+        let packet = Packet { arrived_ns, ..packet };
         tin.flows[queue].packets.push_back(packet);
         self.memory_bytes += u64::from(wire_bytes) + SKB_BYTES;
         self.backlog_bytes += u64::from(wire_bytes);
@@ -490,8 +500,8 @@ impl<H: Header> Queue<H> for Cake<H> {
             if !self.choose_tin(now) {
                 return None;
             }
-            if let Ok(packet) = self.serve(now, &mut is_first, effects) {
-                return Some(packet);
+            if let Ok(queue) = self.serve(now, &mut is_first, effects) {
+                return self.send(queue, now);
             }
         }
         None

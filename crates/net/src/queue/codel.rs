@@ -83,6 +83,8 @@ fn is_after(a: u32, b: u32) -> bool {
 
 /// What a controlled queue gives: its head, and what is left behind it.
 pub(super) trait Waiting<H> {
+    /// A look at the head.
+    fn head(&self) -> Option<&Packet<H>>;
     /// Takes the head.
     fn take(&mut self) -> Option<Packet<H>>;
     /// Bytes that wait, all flows together.
@@ -140,15 +142,35 @@ impl Controller {
         effects: &mut Effects<H>,
         statistics: &mut Statistics,
     ) -> Option<Packet<H>> {
-        let Some(packet) = queue.take() else {
+        let Some(head) = queue.head() else {
             self.is_dropping = false;
             return None;
         };
         let now = ticks(now_ns);
-        let wire_bytes = u64::from(packet.wire_bytes);
+        let (wire_bytes, arrived_ns) = (u64::from(head.wire_bytes), head.arrived_ns);
         statistics.maxpacket_bytes = statistics.maxpacket_bytes.max(wire_bytes);
-        let is_late = self.is_late(&packet, now, settings, queue.backlog_bytes());
-        let mut head = Some(packet);
+        let left_bytes = queue.backlog_bytes() - wire_bytes;
+        let is_late = self.is_late(arrived_ns, now, settings, left_bytes);
+        let passes = !is_late || self.is_dropping && is_after(self.drop_next, now);
+        if passes && settings.ce_threshold.is_none() {
+            self.is_dropping &= is_late;
+            return queue.take();
+        }
+        self.dequeue_late(is_late, now, settings, queue, effects, statistics)
+    }
+
+    /// The head may be dropped or marked. Apart, so that others are taken out of the queue in one copy.
+    #[inline(never)]
+    fn dequeue_late<H: Header>(
+        &mut self,
+        is_late: bool,
+        now: u32,
+        settings: &ControlSettings,
+        queue: &mut impl Waiting<H>,
+        effects: &mut Effects<H>,
+        statistics: &mut Statistics,
+    ) -> Option<Packet<H>> {
+        let mut head = queue.take();
         if self.is_dropping {
             if !is_late {
                 self.is_dropping = false;
@@ -171,14 +193,14 @@ impl Controller {
 
     /// Whether packets have waited too long for an interval (RFC 8289 §5.5, `dodequeue`).
     #[inline]
-    fn is_late<H>(
+    fn is_late(
         &mut self,
-        packet: &Packet<H>,
+        arrived_ns: u64,
         now: u32,
         settings: &ControlSettings,
         backlog_bytes: u64,
     ) -> bool {
-        self.sojourn = now.wrapping_sub(ticks(packet.arrived_ns));
+        self.sojourn = now.wrapping_sub(ticks(arrived_ns));
         if is_after(settings.target, self.sojourn) || backlog_bytes <= settings.mtu_bytes {
             self.first_above = 0;
             return false;
@@ -201,7 +223,7 @@ impl Controller {
             self.first_above = 0;
             return (None, false);
         };
-        let is_late = self.is_late(&packet, now, settings, queue.backlog_bytes());
+        let is_late = self.is_late(packet.arrived_ns, now, settings, queue.backlog_bytes());
         (Some(packet), is_late)
     }
 
@@ -307,10 +329,14 @@ struct Line<H> {
 
 impl<H> Waiting<H> for Line<H> {
     #[inline]
+    fn head(&self) -> Option<&Packet<H>> {
+        self.packets.front()
+    }
+
+    #[inline]
     fn take(&mut self) -> Option<Packet<H>> {
-        let packet = self.packets.pop_front()?;
-        self.backlog_bytes -= u64::from(packet.wire_bytes);
-        Some(packet)
+        self.backlog_bytes -= u64::from(self.packets.front()?.wire_bytes);
+        self.packets.pop_front()
     }
 
     #[inline]

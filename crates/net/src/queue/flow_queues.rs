@@ -74,12 +74,17 @@ impl<H> FlowQueue<'_, H> {
     /// Takes the head.
     #[inline]
     pub(super) fn take(&mut self) -> Option<Packet<H>> {
-        let packet = self.packets.pop_front()?;
-        let wire_bytes = u64::from(packet.wire_bytes);
+        let wire_bytes = u64::from(self.packets.front()?.wire_bytes);
         *self.backlog_bytes -= wire_bytes;
         self.totals.bytes -= wire_bytes;
         self.totals.pkts -= 1;
-        Some(packet)
+        self.packets.pop_front()
+    }
+
+    /// A look at the head.
+    #[inline]
+    pub(super) fn head(&self) -> Option<&Packet<H>> {
+        self.packets.front()
     }
 
     /// Bytes that wait in this flow.
@@ -219,9 +224,10 @@ impl<H, C: Clone> FlowQueues<H, C> {
                 backlog_bytes: &mut self.backlogs[bucket as usize],
                 totals: &mut self.totals,
             };
-            if let Some(packet) = serve(&mut flow.controller, &mut queue) {
+            let served = serve(&mut flow.controller, &mut queue);
+            if let Some(packet) = &served {
                 flow.deficit_bytes -= i64::from(packet.wire_bytes);
-                return Some(packet);
+                return served;
             }
             list.pop_front();
             // A new flow waits its turn among the old ones before it can be new again: otherwise one

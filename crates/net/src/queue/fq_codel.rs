@@ -88,6 +88,11 @@ pub struct FqCodel<H> {
 
 impl<H> Waiting<H> for FlowQueue<'_, H> {
     #[inline]
+    fn head(&self) -> Option<&Packet<H>> {
+        FlowQueue::head(self)
+    }
+
+    #[inline]
     fn take(&mut self) -> Option<Packet<H>> {
         FlowQueue::take(self)
     }
@@ -149,9 +154,10 @@ impl<H> FqCodel<H> {
 
 impl<H: Header> Queue<H> for FqCodel<H> {
     #[inline(never)]
-    fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
-        packet.arrived_ns = now_ns;
-        self.queues.append(self.queues.bucket(packet.flow), packet);
+    fn enqueue(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
+        let bucket = self.queues.bucket(packet.flow);
+        let arrived_ns = now_ns;
+        self.queues.append(bucket, Packet { arrived_ns, ..packet });
         let totals = self.queues.totals();
         let is_over_memory = totals.memory_bytes() > self.memory_limit_bytes;
         if totals.pkts > self.limit_pkts || is_over_memory {

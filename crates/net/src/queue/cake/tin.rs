@@ -203,9 +203,9 @@ impl<H> Tin<H> {
     /// Takes the head of a queue.
     #[inline]
     pub(super) fn take(&mut self, queue: usize) -> Option<Packet<H>> {
-        let packet = self.flows[queue].packets.pop_front()?;
-        self.forget(queue, packet.wire_bytes);
-        Some(packet)
+        let wire_bytes = self.flows[queue].packets.front()?.wire_bytes;
+        self.forget(queue, wire_bytes);
+        self.flows[queue].packets.pop_front()
     }
 
     /// Takes `wire_bytes` that no longer wait from the counts of a queue.
