@@ -137,7 +137,10 @@ impl<T: Tap> Engine<T> {
 
     /// Compiled twice: looking ahead delays runs with few flows, and so does asking whether to.
     #[inline(never)]
-    fn run_on<const LOOKS_AHEAD: bool>(&mut self, control: &Control) -> Result<(), Error> {
+    pub(crate) fn run_on<const LOOKS_AHEAD: bool>(
+        &mut self,
+        control: &Control,
+    ) -> Result<(), Error> {
         let mut until_check = EVENTS_PER_CHECK;
         loop {
             let (source, now_ns) = self.network.next();

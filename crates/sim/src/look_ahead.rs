@@ -69,3 +69,49 @@ impl<T: Tap> Engine<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dumbbell_cc::{Instance, Request};
+    use dumbbell_scenario::{Control, Group, Limit, Queue, Scenario};
+
+    use crate::engine::Engine;
+    use crate::summarize::summarize;
+
+    /// With losses, pacing timers and delayed ACKs.
+    #[test]
+    fn looking_ahead_changes_nothing() {
+        let mut scenario = Scenario {
+            duration_ns: 2_000_000_000,
+            ..Scenario::dumbbell(20_000_000, Queue::drop_tail(Limit::Bytes(60_000)))
+        };
+        scenario.groups = ["cubic", "bbr"]
+            .map(|name| Group {
+                cc: name.into(),
+                flows: 10,
+                base_rtt_ns: 30_000_000,
+                ..Group::default()
+            })
+            .into();
+        let outcome = |looks_ahead: bool| {
+            let instances = ["cubic", "bbr"].map(|name| {
+                let request = Request {
+                    name: name.into(),
+                    ..Request::default()
+                };
+                Instance::load(&request, 1).expect("it is built in")
+            });
+            let mut engine = Engine::new(&scenario, &instances, ());
+            let control = Control::default();
+            let ran = match looks_ahead {
+                true => engine.run_on::<true>(&control),
+                false => engine.run_on::<false>(&control),
+            };
+            ran.expect("it runs");
+            let summary = summarize(&scenario, &engine, &instances);
+            assert!(summary.bottleneck.dropped_pkts > 0);
+            serde_json::to_string(&summary).expect("it has a text")
+        };
+        assert_eq!(outcome(true), outcome(false));
+    }
+}
