@@ -1,4 +1,4 @@
-//! What the kernel asks and tells of the guest's processes.
+//! The kernel's questions about the guest's processes, and its news of them.
 
 use std::ffi::{c_int, c_uint};
 use std::slice;

@@ -21,7 +21,7 @@ pub(crate) struct PortTable {
     flows: Vec<Box<[AtomicU32]>>,
 }
 
-/// Who is told whose connection a port is.
+/// Keeps whose connection a port is.
 pub(crate) trait Ports: Send + Sync {
     /// From now on a port of `group` is that of a connection of `flow`.
     fn give(&self, group: usize, port: u16, flow: u32);

@@ -138,7 +138,7 @@ struct Sampler {
     asked_ns: u64,
     /// What each user's latest connection reported last.
     latest: Vec<TcpInfo>,
-    /// By group.
+    /// Whether each group's algorithm is the kernel's BBR.
     is_bbr: Vec<bool>,
 }
 

@@ -19,11 +19,11 @@ pub(super) enum Task {
 /// What the process that runs applications needs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Setup {
-    /// As a guest runs it.
+    /// The scenario that the guest runs.
     pub(super) scenario: Scenario,
     /// On the guest's monotonic clock.
     pub(super) epoch_ns: u64,
-    /// Between samples.
+    /// Time between two samples.
     pub(super) interval_ns: u64,
     /// The kernel's name of each group's algorithm.
     pub(super) kernel_ccs: Vec<String>,
@@ -60,7 +60,7 @@ pub(crate) struct SampledUser {
     pub(crate) cwnd_max_pkts: u32,
     pub(crate) syn_retransmits: u32,
     pub(crate) received_bytes: u64,
-    /// Of the latest connection, from which it was opened; 0: it has none.
+    /// The port from which the latest connection was opened; 0: there is none.
     pub(super) port: u16,
     /// TCP_CC_INFO of the latest connection.
     pub(super) cc: Vec<u8>,

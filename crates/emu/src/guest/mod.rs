@@ -12,7 +12,7 @@
 //! | `qdiscs` | queue disciplines of the guest's kernel |
 //! | `requested`, `programs` | programs of the user in its hosts |
 //! | `applications`, `application_process` | applications, on either side of their `conversation` |
-//! | `processes` | what the kernel asks and tells of its processes |
+//! | `processes` | the kernel's questions about its processes, and its news of them |
 //! | `series` | samples of the flows |
 //! | `outcome` | what the run leaves |
 

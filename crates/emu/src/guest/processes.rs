@@ -1,4 +1,4 @@
-//! What a guest's kernel asks and tells of its processes: programs of the user, and behind them those of applications.
+//! The questions of a guest's kernel about its processes, and its news of them: programs of the user, and behind them those of applications.
 
 use dumbbell_scenario::Scenario;
 
