@@ -405,12 +405,11 @@ impl<H: Header> Link<H> {
         propagation: &mut DelayLine<Packet<H>>,
     ) -> Option<u64> {
         self.change(index, now_ns, observer);
-        let taken = self.dequeue(index, now_ns, effects, observer);
-        let packet = taken.as_ref()?;
+        let packet = self.dequeue(index, now_ns, effects, observer)?;
         let done_ns = self.transmitter.transmit(now_ns, packet.wire_bytes);
         self.busy_until_ns = done_ns;
-        observer.departs(now_ns, index, packet, done_ns);
-        propagation.push_made(done_ns, || packet.clone()).0
+        observer.departs(now_ns, index, &packet, done_ns);
+        propagation.push_made(done_ns, move || packet).0
     }
 
     /// The next packet leaves the queue, if it gives one.

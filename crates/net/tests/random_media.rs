@@ -17,9 +17,15 @@ const CASES: u32 = 400;
 const FLOWS: u32 = 3;
 const MS: u64 = 1_000_000;
 
-/// A packet's number.
-#[derive(Clone, Copy, Debug)]
-struct Number(u32);
+/// A packet's number, and whether it is the packet that entered: a driver's packets may own what a copy lacks.
+#[derive(Debug)]
+struct Number(u32, bool);
+
+impl Clone for Number {
+    fn clone(&self) -> Self {
+        Self(self.0, false)
+    }
+}
 
 impl Header for Number {
     fn is_data(&self) -> bool {
@@ -244,6 +250,7 @@ fn run(plan: &Plan, log: &mut Log) -> Result<Vec<(u32, u32, u64)>, TestCaseError
         while let Some((now_ns, event)) = network.advance(until_ns, &mut (&mut *log, &mut meter)) {
             if let Event::Delivery(exit, _) = event {
                 let packet = network.take_delivery(exit);
+                prop_assert!(packet.header.1, "a copy came out");
                 delivered.push((packet.flow, packet.header.0, now_ns));
             }
         }
@@ -259,7 +266,7 @@ fn run(plan: &Plan, log: &mut Log) -> Result<Vec<(u32, u32, u64)>, TestCaseError
             ecn: Ecn::NotEct,
             hop: 0,
             arrived_ns: 0,
-            header: Number(number),
+            header: Number(number, true),
         };
         network.enter(at_ns, 0, packet, &mut (&mut *log, &mut meter));
         entered += 1;
