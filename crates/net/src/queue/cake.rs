@@ -470,7 +470,10 @@ impl<H: Header> Queue<H> for Cake<H> {
         tin.statistics.bytes += u64::from(wire_bytes);
         tin.backlogs[queue] += wire_bytes;
         tin.backlog_bytes += u64::from(wire_bytes);
-        let packet = Packet { arrived_ns, ..packet };
+        let packet = Packet {
+            arrived_ns,
+            ..packet
+        };
         tin.flows[queue].packets.push_back(packet);
         self.memory_bytes += u64::from(wire_bytes) + SKB_BYTES;
         self.backlog_bytes += u64::from(wire_bytes);

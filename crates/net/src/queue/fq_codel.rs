@@ -157,7 +157,13 @@ impl<H: Header> Queue<H> for FqCodel<H> {
     fn enqueue(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
         let bucket = self.queues.bucket(packet.flow);
         let arrived_ns = now_ns;
-        self.queues.append(bucket, Packet { arrived_ns, ..packet });
+        self.queues.append(
+            bucket,
+            Packet {
+                arrived_ns,
+                ..packet
+            },
+        );
         let totals = self.queues.totals();
         let is_over_memory = totals.memory_bytes() > self.memory_limit_bytes;
         if totals.pkts > self.limit_pkts || is_over_memory {
