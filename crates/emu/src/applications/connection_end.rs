@@ -8,8 +8,9 @@ use crate::sockets::receivers::clamp_window;
 use crate::sockets::socket;
 use crate::sockets::tcp_info::TcpInfo;
 
-/// Bytes per write, and writes of an end before the others are served.
-const WRITE_BYTES: usize = 64 * 1024;
+/// Bytes per write: most messages are one write, as simulated, since the end of each is a short segment. TCP takes what fits.
+const WRITE_BYTES: usize = 1 << 20;
+/// Writes of an end before the others are served.
 const WRITES_PER_TURN: usize = 4;
 
 static ZEROS: [u8; WRITE_BYTES] = [0; WRITE_BYTES];
