@@ -114,7 +114,7 @@ def test_from_intervals_and_loss_rates(cli):
         (["compare", "ware", "--time", "5s"], "last `400s` is longer than the run; use at most"),
         (["compare", "ware", "--reps", "0"], "reps is 0; use 1 or more"),
         (["compare", "ware", "--rate", "10mbit,20mbit"], "`--rate 10mbit,20mbit` lists 2 values"),
-        (["compare", "ware", "--cc", "linux/bbr"], "use `--engine kernel`, or `bbr`"),
+        (["compare", "ware", "--cc", "linux/bbr"], "use `--engine uml` or `kernel`, or `bbr`"),
         (["compare", "ware", "--cc", "copa"], "it covers BBR (version 1) against CUBIC or Reno"),
         (["--json", "ware"], "use `dumbbell model ware … --json`"),
     ],

@@ -24,8 +24,8 @@ __all__ = ["SURPRISES", "TAILS", "Typicality", "path_terms", "scatter_terms", "w
 OF_HOSTS = [FEATURES.index(name) for name in ("ect_share", "ce_share", "accurate_ecn")]
 
 #: Shares of known flows that have more left over, and what a normal variable has there.
-TAILS = np.array([0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002])
-NORMAL = np.array([0.0, *(NormalDist().inv_cdf(1 - share / 2) for share in TAILS)])
+TAILS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
+NORMAL = (0.0, *(NormalDist().inv_cdf(1 - share / 2) for share in TAILS))
 #: Values are on a straight scale up to this number of a class's units from its middle.
 STRAIGHT = 3.0
 #: What is left over counts no more than this; when whitened it is less.
