@@ -136,7 +136,9 @@ def tails_of(residuals: Floats) -> Floats:
     size = np.abs(residuals[~np.isnan(residuals)])
     if len(size) < LEAST_OF_ALL:
         return np.full(len(TAILS), np.nan)
-    found: Floats = np.quantile(size, 1 - np.array(TAILS)) + LEAST_STEP * np.arange(1, len(TAILS) + 1)
+    found: Floats = np.quantile(size, 1 - np.array(TAILS)) + LEAST_STEP * np.arange(
+        1, len(TAILS) + 1
+    )
     return found
 
 
