@@ -221,6 +221,16 @@ def test_a_scenario_without_a_run_to_believe_is_exit_1(
     assert "0 of 0 differences" in outcome.out
 
 
+def test_without_a_run_to_believe_there_are_no_pairs(monkeypatch, fabricated_kernel, tmp_path):
+    """What was simulated is there all the same."""
+    invalid = Verdict((Reason("INVALID", "lateness", "much too late"),))
+    monkeypatch.setattr(sys.modules["dumbbell.run.run"], "evaluate", lambda *_: invalid)
+    scenario = Scenario(["copa", "cubic"], time="1s")
+    result = dumbbell.xval([("mine", scenario)], tmp_path, reps=1, simulator_reps=2)
+    share = result.cases[0].comparisons[0]
+    assert (len(share.a), len(share.b), share.sides.paired) == (0, 2, False)
+
+
 def test_json(cli, fabricated_kernel, tmp_path):
     outcome = cli(*ARGUMENTS, "--json", "--out", str(tmp_path), "--simulator-reps", "3")
     document = json.loads(outcome.out)

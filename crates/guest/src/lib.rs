@@ -6,6 +6,7 @@
 
 mod answer;
 mod layout;
+#[cfg(target_arch = "x86_64")]
 mod process;
 pub mod processes;
 mod queues;

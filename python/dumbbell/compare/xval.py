@@ -68,7 +68,8 @@ class XvalCase:
         ccs = [str(group.cc) for group in self.scenario.groups]
         by_seed = {run.scenario.seed: run for run in self.simulator}
         seeds = [run.scenario.seed for run in self.valid]
-        paired = all(run.engine == UML for run in self.valid) and by_seed.keys() >= set(seeds)
+        is_virtual = bool(seeds) and all(run.engine == UML for run in self.valid)
+        paired = is_virtual and by_seed.keys() >= set(seeds)
         simulated = [by_seed[seed] for seed in seeds] if paired else self.simulator
         simulator, kernel = ([measure(run) for run in r] for r in (simulated, self.valid))
         labels = self.scenario.group_labels
